@@ -22,14 +22,15 @@ use lightbench_virtual_gpu::{
 use super::sheet::DeviceSheet;
 use super::timing::Residence;
 
-/// Blocks of the smaller part.
+/// Blocks of the part that runs first.
 const FEW: NonZeroU64 = match NonZeroU64::new(4) {
     Some(few) => few,
     None => NonZeroU64::MIN,
 };
 
-/// Minimum blocks of the larger part: those of kernels in which each block computes many tiles take most of the time.
-const FEWEST_OF_LARGER: u64 = 6;
+/// Minimum blocks of another part that is larger. Where these would have too many steps, because each block computes
+/// many tiles, the other part is one cluster.
+const MORE: u64 = 6;
 
 /// Maximum blocks of the larger part.
 const MANY: u64 = 48;
@@ -189,21 +190,25 @@ impl GridCounter<'_> {
 
     /// Counters of the grid or of a part; with the estimated bytes of the whole grid if only a part ran.
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), CountingError> {
-        let all = self.blocks();
-        if all <= 2 * FEW.get() {
+        if self.blocks() <= 2 * FEW.get() {
             return Ok((self.count(BlockSelection::All, TRACED)?.0, None));
         }
-        let (smaller, steps) = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
+        let (first, steps) = match self.count(BlockSelection::Sampled { most: FEW }, TRACED) {
             // Blocks that may wait for each other run all or not at all.
             Err(CountingError::Refused(LaunchError::Sample(_))) => {
                 return Ok((self.count(BlockSelection::All, TRACED)?.0, None));
             }
-            smaller => smaller?,
+            first => first?,
         };
-        let each = steps / smaller.blocks.run.max(1);
-        let most = (ENOUGH_STEPS / each.max(1)).clamp(FEWEST_OF_LARGER, MANY);
-        let most = NonZeroU64::new(most).unwrap_or(FEW);
-        let (larger, _) = self.count(BlockSelection::Sampled { most }, TRACED)?;
+        let most = ENOUGH_STEPS * first.blocks.run / steps.max(1);
+        let (smaller, larger) = if most < MORE {
+            let one = BlockSelection::Range { first: 0, count: NonZeroU64::MIN };
+            (self.count(one, 0)?.0, first)
+        } else {
+            let most = NonZeroU64::new(most.min(MANY)).unwrap_or(FEW);
+            let (larger, _) = self.count(BlockSelection::Sampled { most }, TRACED)?;
+            (first, larger)
+        };
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);
         Ok((larger, Some(dram)))
     }

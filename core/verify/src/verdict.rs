@@ -263,8 +263,9 @@ impl Checks {
     pub(super) fn add(&mut self, part: Self) {
         for run in part.workloads {
             let known = self.workloads.iter_mut().find(|known| known.workload == run.workload);
-            if let Some(known) = known {
-                known.runs += run.runs;
+            match known {
+                Some(known) => known.runs += run.runs,
+                None => self.workloads.push(run),
             }
         }
         self.held_out += part.held_out;

@@ -21,6 +21,7 @@ mod start_order;
 mod stop;
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::time::{Duration, Instant};
 
 use self::checks_at_timed_size::MOST_CHANGED_BYTES;
@@ -110,7 +111,8 @@ impl Verification<'_> {
             }
             TimingUse::Skip => None,
         };
-        let tasks = std::iter::once(Task::Domain).chain(sizes.into_iter().flatten());
+        let sizes = sizes.into_iter().flatten();
+        let tasks = iter::once(Task::Domain).chain(sizes).chain([Task::LargeIndices]);
         let timings = self.with_tasks(tasks, |this, tasks| this.run_beside(tasks, timing))?;
         Ok(Passed { checks: self.checks, timings })
     }
@@ -151,8 +153,7 @@ impl Verification<'_> {
             })?,
             TimingUse::Skip => Vec::new(),
         };
-        self.sampling.reserve();
-        self.in_sequence(|this| this.check_large_indices())?;
+        self.in_sequence(|this| this.finish(Task::LargeIndices, tasks).map(drop))?;
         self.all_held_out(slowest)?;
         Ok(timings)
     }

@@ -38,8 +38,8 @@ pub use measure::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 pub(crate) use outputs::write as write_outputs;
-pub(crate) use sample::sample_time;
 pub use sample::{GridPart, Sampled};
+pub(crate) use sample::{grid_blocks, sample_time};
 pub use session::DeviceSession;
 
 /// A request to open a device with modules.

@@ -265,15 +265,24 @@ const NANOSECONDS_PER_PRODUCT_STEP: u64 = 250;
 /// The estimated time of a sample of a program, of whose launches these are the counters; or why it would be cut off.
 pub(crate) fn sample_time(program: &Program, counts: &Counts) -> Result<Duration, String> {
     let [Step::Launch(launch)] = &program.steps[..] else { return Ok(Duration::ZERO) };
-    let count = |sides: [u32; 3]| sides.iter().fold(1, |all, side| all * u64::from(*side));
-    let blocks = count(launch.grid).max(1);
+    let blocks = grid_blocks(program);
     if counts.steps() / blocks > MOST_BLOCK_STEPS {
         return Err(too_many_steps());
     }
-    let groups = FEWEST_GROUPS * launch.cluster.map_or(1, count);
+    let groups = FEWEST_GROUPS * launch.cluster.map_or(1, product);
     let instructions = counts.warp_instructions / blocks * NANOSECONDS_PER_INSTRUCTION;
     let products = counts.product_steps() / blocks * NANOSECONDS_PER_PRODUCT_STEP;
     Ok(Duration::from_nanos(groups.saturating_mul(instructions + products)))
+}
+
+/// The blocks of a program with one launch; 1 of any other.
+pub(crate) fn grid_blocks(program: &Program) -> u64 {
+    let [Step::Launch(launch)] = &program.steps[..] else { return 1 };
+    product(launch.grid).max(1)
+}
+
+fn product(sides: [u32; 3]) -> u64 {
+    sides.iter().fold(1, |all, side| all * u64::from(*side))
 }
 
 fn too_many_steps() -> String {

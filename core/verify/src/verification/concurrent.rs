@@ -10,7 +10,6 @@ use std::thread::{Builder, scope};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lightbench_measure::protocol::Protocol;
-use lightbench_primitives::cancellation::Cancellation;
 
 use super::{Stop, Verification, open};
 use crate::compiled_candidate::CompiledReference;
@@ -25,6 +24,8 @@ pub(super) enum Task {
     Domain,
     /// Sampled blocks and the modelled time of the measured workload with this index.
     Size(usize, Protocol),
+    /// The run with indices beyond 32 bits.
+    LargeIndices,
 }
 
 /// The checks that a task did, and its result: a time for [`Task::Size`].
@@ -124,6 +125,10 @@ impl<'a> Verification<'a> {
                 let trial = &self.subject.measured[index];
                 self.sampled_and_modelled(trial, protocol).map(Some)
             }
+            Task::LargeIndices => {
+                self.sampling.reserve();
+                self.check_large_indices().map(|()| None)
+            }
         }
     }
 
@@ -147,6 +152,11 @@ impl<'a> Verification<'a> {
             Task::Size(index, _) => {
                 let name = &self.subject.measured[index].case.workload;
                 (self.watcher)(Step::Measure, Some(name));
+            }
+            Task::LargeIndices => {
+                if let Some(large) = &self.subject.large_indices {
+                    (self.watcher)(Step::Results, Some(&large.trial.case.workload));
+                }
             }
         }
         let Ok((checks, done)) = finished.recv() else {

@@ -102,6 +102,9 @@ impl Verification<'_> {
 
     /// Sampled blocks of a workload that is too large for a virtual device.
     fn sample_held_out(&mut self, trial: &CompiledWorkload) -> Result<SizeCheck, Stop> {
+        if let Some(reason) = self.foreseen_delay(trial) {
+            return Ok(SizeCheck::NotChecked(reason));
+        }
         match trial.reference {
             ReferenceSource::Program(_) => self.check_sampled_blocks(trial),
             ReferenceSource::Python(_) => {

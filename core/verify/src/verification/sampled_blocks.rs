@@ -14,7 +14,7 @@ use super::{
     Attempt, BufferPlacement, CountsUse, ObservedOn, RunRequest, Scrutiny, Stop, Verification, open,
 };
 use crate::compiled_candidate::CompiledWorkload;
-use crate::device_session::{GridPart, Sampled, sample_time};
+use crate::device_session::{GridPart, Sampled, grid_blocks, sample_time};
 use crate::device_workers::DeviceWorkerError;
 use crate::verdict::{SizeCheck, Step};
 
@@ -28,31 +28,54 @@ const RESERVED: Duration = Duration::from_secs(3);
 /// Less time is not enough for any sample.
 const SHORTEST: Duration = Duration::from_millis(50);
 
-/// The time that is left to sampled blocks, in nanoseconds. All processes of a verification share it.
+/// The time of sampled blocks. All processes of a verification share it.
 #[derive(Clone, Debug)]
-pub(super) struct SamplingTime(Arc<AtomicU64>);
+pub(super) struct SamplingTime {
+    /// The time that is left, in nanoseconds.
+    left: Arc<AtomicU64>,
+    /// The least estimate of a sample in nanoseconds, for one unit of work of one block, of the launches that were
+    /// counted: the bits of a number that is not negative, which are ordered as such numbers are.
+    rate: Arc<AtomicU64>,
+}
 
 impl Default for SamplingTime {
     fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(nanoseconds(TIME))))
+        let shared = |bits| Arc::new(AtomicU64::new(bits));
+        Self { left: shared(nanoseconds(TIME)), rate: shared(f64::INFINITY.to_bits()) }
     }
 }
 
 impl SamplingTime {
     fn left(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+        Duration::from_nanos(self.left.load(Ordering::Relaxed))
     }
 
     fn spend(&self, time: Duration) {
         let spent = |left: u64| Some(left.saturating_sub(nanoseconds(time)));
         // The function always returns a value.
-        let _before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
+        let _before = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
     }
 
     /// Leaves at least [`RESERVED`].
     pub(super) fn reserve(&self) {
-        self.0.fetch_max(nanoseconds(RESERVED), Ordering::Relaxed);
+        self.left.fetch_max(nanoseconds(RESERVED), Ordering::Relaxed);
     }
+
+    /// Notes the estimate of a sample whose blocks have this work each.
+    fn learn(&self, time: Duration, work: f64) {
+        let rate = nanoseconds(time) as f64 / work;
+        self.rate.fetch_min(rate.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The time of a sample whose blocks have this work each, if any estimate is known.
+    fn predicted(&self, work: f64) -> Option<Duration> {
+        let rate = f64::from_bits(self.rate.load(Ordering::Relaxed));
+        rate.is_finite().then(|| Duration::from_nanos((rate * work) as u64))
+    }
+}
+
+fn work_of_block(trial: &CompiledWorkload) -> f64 {
+    trial.work.max(1.0) / grid_blocks(&trial.candidate) as f64
 }
 
 fn nanoseconds(time: Duration) -> u64 {
@@ -71,9 +94,22 @@ impl Verification<'_> {
     ) -> Result<SizeCheck, Stop> {
         match sample_time(&trial.candidate, counts) {
             Err(reason) => Ok(SizeCheck::NotChecked(reason)),
-            Ok(time) if time > self.sample_limit() => Ok(SizeCheck::NotChecked(slow())),
-            Ok(_) => self.check_sampled_blocks(trial),
+            Ok(time) => {
+                self.sampling.learn(time, work_of_block(trial));
+                match time > self.sample_limit() {
+                    true => Ok(SizeCheck::NotChecked(slow())),
+                    false => self.check_sampled_blocks(trial),
+                }
+            }
         }
+    }
+
+    /// Why a sample of a workload whose launch was not counted would be cut off, as the counted ones suggest.
+    pub(super) fn foreseen_delay(&self, trial: &CompiledWorkload) -> Option<String> {
+        // The next request to another host must not depend on a report.
+        let predicted = self.sampling.predicted(work_of_block(trial));
+        let predicted = predicted.filter(|_| self.workers.has_siblings());
+        predicted.is_some_and(|time| time > self.sample_limit()).then(slow)
     }
 
     /// Runs and judges sampled blocks of a workload.
@@ -159,4 +195,31 @@ impl Verification<'_> {
 
 fn slow() -> String {
     format!("sampled blocks run for more than {} s in all", TIME.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_estimate_predicts_a_sample() {
+        let time = SamplingTime::default();
+        assert_eq!(time.predicted(1e6), None);
+        time.learn(Duration::from_secs(2), 1e6);
+        time.clone().learn(Duration::from_secs(3), 3e6);
+        time.learn(Duration::from_secs(4), 1e6);
+        assert_eq!(time.predicted(2e6), Some(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn time_is_spent_and_reserved() {
+        let time = SamplingTime::default();
+        time.spend(Duration::from_secs(1));
+        time.reserve();
+        assert_eq!(time.left(), TIME - Duration::from_secs(1));
+        time.spend(2 * TIME);
+        assert_eq!(time.left(), Duration::ZERO);
+        time.reserve();
+        assert_eq!(time.left(), RESERVED);
+    }
 }

@@ -127,7 +127,15 @@ impl Clock {
     }
 
     fn covers(&self, other: &Self) -> bool {
-        other.0.len() <= self.0.len() && other.0.iter().all(|entry| self.time(entry.0) >= entry.1)
+        if other.0.len() * 8 < self.0.len() {
+            return other.0.iter().all(|entry| self.time(entry.0) >= entry.1);
+        }
+        let mut mine = self.0.iter();
+        let covers = |(key, time): &(Key, u32)| {
+            mine.find(|entry| entry.0 >= *key)
+                .is_some_and(|entry| entry.0 == *key && entry.1 >= *time)
+        };
+        other.0.len() <= self.0.len() && other.0.iter().all(covers)
     }
 
     pub(super) fn join(&mut self, other: &Self) {
