@@ -64,7 +64,7 @@ pub(super) fn end_on_panic() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         hook(info);
-        std::process::exit(101);
+        std::process::abort();
     }));
 }
 
