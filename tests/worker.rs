@@ -134,9 +134,12 @@ fn compiled(reply: &NvrtcOutput) -> (&[u8], &[u8], &[String]) {
     }
 }
 
-/// Whether a process has ended, even if its parent has not reaped it.
+/// Whether a process has ended, even if its parent has not reaped it. The first thread is a zombie before the others are
+/// gone, and the process ends with the last of them.
 pub(crate) fn is_gone_or_zombie(process: u32) -> bool {
-    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    let threads = fs::read_dir(format!("/proc/{process}/task")).map_or(0, Iterator::count);
+    threads <= 1 && stat.map_or(true, |stat| stat.contains(") Z "))
 }
 
 /// Neither running nor waiting to be reaped.
