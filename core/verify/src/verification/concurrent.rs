@@ -86,7 +86,7 @@ impl<'a> Verification<'a> {
             while let Some(next) = tasks.next()
                 && !token.is_cancelled()
             {
-                beside.carry_out_alone(next);
+                let _succeeded = beside.carry_out_alone(next);
             }
         };
         scope(|scope| {
@@ -100,8 +100,9 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// Carries out a task in a module that has not run, with checks of its own, and sends the result.
-    fn carry_out_alone(&mut self, (task, sender): (Task, Sender<Finished>)) {
+    /// Carries out a task in a module that has not run, with checks of its own, and sends the result. Returns whether it
+    /// succeeded: the process of a run that failed takes no further requests.
+    fn carry_out_alone(&mut self, (task, sender): (Task, Sender<Finished>)) -> bool {
         let runs = self.subject.workloads.iter().map(|trial| WorkloadRun {
             workload: trial.case.workload.clone(),
             seed: 0,
@@ -114,8 +115,10 @@ impl<'a> Verification<'a> {
         let opened = open(self.workers, subject, &subject.candidate, cancellation);
         let done = opened.and_then(|()| self.carry_out(task));
         let checks = std::mem::replace(&mut self.checks, own);
+        let succeeded = done.is_ok();
         // Fails if nothing waits for it any more.
         let _unread = sender.send((checks, done));
+        succeeded
     }
 
     fn carry_out(&mut self, task: Task) -> Result<Option<WorkloadTiming>, Stop> {
@@ -145,7 +148,10 @@ impl<'a> Verification<'a> {
         while finished.is_empty()
             && let Some(next) = tasks.next()
         {
-            self.carry_out_alone(next);
+            if !self.carry_out_alone(next) {
+                // An earlier check may have another failure.
+                open(self.workers, self.subject, &self.subject.candidate, self.cancellation)?;
+            }
         }
         match task {
             Task::Domain => (self.watcher)(Step::Distributions, None),
