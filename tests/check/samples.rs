@@ -15,7 +15,7 @@ use super::*;
 use crate::compiler::Found;
 use crate::program::{repository, shared_cache};
 
-const PROJECTS: [&str; 16] = [
+const PROJECTS: [&str; 17] = [
     "vector-add",
     "rmsnorm",
     "softmax",
@@ -32,6 +32,7 @@ const PROJECTS: [&str; 16] = [
     "jacobi",
     "hgemm",
     "attention",
+    "paged-decode",
 ];
 /// Compute capabilities 7.5, 8.0, 9.0 and 12.0.
 const DEVICES: [&str; 4] = ["t4", "a100-80gb", "h200", "rtx5090"];
@@ -116,6 +117,11 @@ fn hgemm_has_the_facts_of_its_machine_code() {
 #[test]
 fn attention_has_the_facts_of_its_machine_code() {
     check_project(PROJECTS[15], &HOPPER);
+}
+
+#[test]
+fn paged_decode_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[16], &DEVICES);
 }
 
 /// On every device: passes, spills nothing, and says what NVIDIA's own reader says of the same machine code.
