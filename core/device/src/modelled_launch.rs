@@ -193,6 +193,7 @@ impl GridCounter<'_> {
         if self.blocks() <= 2 * FEW.get() {
             return Ok((self.count(BlockSelection::All, TRACED)?.0, None));
         }
+        // Recorded, because it is the larger part where blocks are long.
         let (first, steps) = match self.count(BlockSelection::Sampled { most: FEW }, TRACED) {
             // Blocks that may wait for each other run all or not at all.
             Err(CountingError::Refused(LaunchError::Sample(_))) => {

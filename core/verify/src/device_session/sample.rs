@@ -281,7 +281,7 @@ pub(crate) fn grid_blocks(program: &Program) -> u64 {
     product(launch.grid).max(1)
 }
 
-fn product(sides: [u32; 3]) -> u64 {
+pub(super) fn product(sides: [u32; 3]) -> u64 {
     sides.iter().fold(1, |all, side| all * u64::from(*side))
 }
 

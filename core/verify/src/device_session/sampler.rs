@@ -15,7 +15,9 @@ use lightbench_virtual_gpu::{BlockSelection, Checks, Races};
 
 use super::block_map::BlockMap;
 use super::bound::{Bound, failure_from_device_error};
-use super::sample::{FILE, Handed, MOST_GRID_STEPS, Sample, Sampled, failure, index_of, partial};
+use super::sample::{
+    FILE, Handed, MOST_GRID_STEPS, Sample, Sampled, failure, index_of, partial, product,
+};
 use super::session::independent;
 use super::{SessionFailure, Side};
 
@@ -87,7 +89,7 @@ impl GroupedLaunch {
 
     /// The number of blocks of a group.
     pub(super) fn blocks_of_group(&self) -> u64 {
-        self.group.iter().map(|side| u64::from(*side)).product()
+        product(self.group)
     }
 }
 
@@ -110,7 +112,7 @@ impl<'a> Sampler<'a> {
         launch: GroupedLaunch,
         outputs: Vec<Output>,
     ) -> Self {
-        let groups = launch.groups().iter().fold(1, |all, side| all * u64::from(*side));
+        let groups = product(launch.groups());
         let (ran, faults) = (BTreeSet::new(), Vec::new());
         Self { device, launch, outputs, groups, ran, steps: 0, faults, missing: false }
     }

@@ -104,11 +104,10 @@ impl Verification<'_> {
         }
     }
 
-    /// Why a sample of a workload whose launch was not counted would be cut off, as the counted ones suggest.
+    /// Why a sample of a workload whose launch was not counted would be cut off, as the counted ones suggest. None on
+    /// another host, where no launch is counted for a sample.
     pub(super) fn foreseen_delay(&self, trial: &CompiledWorkload) -> Option<String> {
-        // The next request to another host must not depend on a report.
         let predicted = self.sampling.predicted(work_of_block(trial));
-        let predicted = predicted.filter(|_| self.workers.has_siblings());
         predicted.is_some_and(|time| time > self.sample_limit()).then(slow)
     }
 
