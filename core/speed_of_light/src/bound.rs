@@ -333,11 +333,8 @@ impl<'a> Draft<'a> {
             return;
         }
         let named = permitted_pipes::named(kind, work.accuracy, work.operands);
-        // A precision without a tensor pipe uses the FP32 or FP64 lanes.
-        let lanes = permitted_pipes::named(OperationKind::Arithmetic, work.accuracy, work.operands);
         let known = |pipe: Pipe| Some((pipe, self.ceilings.pipe(pipe)?.clone()));
-        let fallback = || lanes.filter(|_| named.is_some()).and_then(known);
-        match named.and_then(known).or_else(fallback) {
+        match named.into_iter().find_map(known) {
             Some((pipe, rate)) => {
                 self.assumptions.push(Assumption::Named { kind, pipe });
                 self.computed(Limit::Pipe(pipe), count, &rate);

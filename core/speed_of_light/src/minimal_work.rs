@@ -39,7 +39,10 @@ pub enum ByteCount {
     Formula,
 }
 
-/// Floating-point inputs, with the significant bits of their elements, including the implicit bit.
+/// The factors of products, with the significant bits of their elements, including the implicit bit.
+///
+/// A definition does not state which of its inputs are multiplied. The two narrowest floating-point inputs are assumed:
+/// the others may be scales or biases, and a wider pair would make the bound longer than a correct kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// No input is a float.
@@ -49,9 +52,9 @@ pub enum Operands {
     },
     /// At least one input is.
     Floats {
-        /// Significant bits of the widest one.
+        /// Significant bits of the wider factor.
         widest: u32,
-        /// Significant bits of the narrowest one.
+        /// Significant bits of the narrower one.
         narrowest: u32,
     },
 }
@@ -81,6 +84,7 @@ impl MinimalWork {
             }
         };
         let counted = workload.work.operations.iter();
+        let inputs = definition.tensors.iter().filter(|tensor| tensor.role.fill().is_some());
         Self {
             read,
             written,
@@ -88,7 +92,7 @@ impl MinimalWork {
             working_set: tensors().map(|(_, extent)| Bytes(extent.bytes)).sum(),
             operations: counted.map(|(kind, count)| (*kind, Flops(*count))).collect(),
             accuracy: definition.accuracy,
-            operands: Operands::from_tensors(tensors().map(|(tensor, _)| tensor)),
+            operands: Operands::new(inputs.map(|tensor| tensor.dtype)),
             broadcast: broadcast(tensors()),
         }
     }
@@ -148,23 +152,19 @@ fn broadcast<'a>(tensors: impl Iterator<Item = (&'a Tensor, &'a Extent)>) -> f64
 }
 
 impl Operands {
-    fn from_tensors<'a>(tensors: impl Iterator<Item = &'a Tensor>) -> Self {
-        let mut floats: Option<(u32, u32)> = None;
+    pub(super) fn new(inputs: impl Iterator<Item = Dtype>) -> Self {
+        let mut floats = Vec::new();
         let mut bits = 0;
-        for tensor in tensors {
-            match tensor.role {
-                Role::Input { .. } | Role::Inout { .. } => {}
-                Role::Output { .. } => continue,
-            }
-            bits = bits.max(tensor.dtype.bits());
-            if let Some(own) = significant_bits(tensor.dtype) {
-                let (widest, narrowest) = floats.unwrap_or((own, own));
-                floats = Some((widest.max(own), narrowest.min(own)));
-            }
+        for dtype in inputs {
+            bits = bits.max(dtype.bits());
+            floats.extend(significant_bits(dtype));
         }
-        match floats {
-            Some((widest, narrowest)) => Self::Floats { widest, narrowest },
-            None => Self::Integers { bits },
+        floats.sort_unstable();
+        match *floats {
+            [] => Self::Integers { bits },
+            // One input times itself.
+            [bits] => Self::Floats { widest: bits, narrowest: bits },
+            [narrowest, widest, ..] => Self::Floats { widest, narrowest },
         }
     }
 }

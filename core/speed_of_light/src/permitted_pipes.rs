@@ -62,28 +62,40 @@ pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) ->
     }
 }
 
-/// The pipe that the task's precision names.
+/// The pipes that the task's precision names. The first one that a device has is used: a precision without a tensor pipe
+/// uses the FP32 or FP64 lanes.
 #[must_use]
-pub fn named(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Option<Pipe> {
+pub fn named(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Vec<Pipe> {
     match kind {
-        OperationKind::Arithmetic => lanes(accuracy),
-        OperationKind::Contraction => match (accuracy, operands) {
-            (Accuracy::F64, _) => Some(Pipe::TensorFp64),
-            (Accuracy::F32, Operands::Floats { widest, .. }) if widest <= BFLOAT_BITS => {
-                Some(Pipe::TensorBf16)
-            }
-            (Accuracy::F32, Operands::Floats { widest, .. }) if widest <= HALF_BITS => {
-                Some(Pipe::TensorFp16AccumulateFp32)
-            }
-            (Accuracy::F32, _) => Some(Pipe::Fp32),
-            (Accuracy::Tf32, _) => Some(Pipe::TensorTf32),
-            (Accuracy::F16, _) => Some(Pipe::TensorFp16AccumulateFp32),
-            (Accuracy::Bf16, _) => Some(Pipe::TensorBf16),
-            (Accuracy::F8, _) => Some(Pipe::TensorFp8AccumulateFp32),
-            (Accuracy::Exact, Operands::Integers { bits: 5..=8 }) => Some(Pipe::TensorInt8),
-            (Accuracy::Exact, _) => None,
-        },
-        OperationKind::Special | OperationKind::Integer | OperationKind::Compare => None,
+        OperationKind::Arithmetic => lanes(accuracy).into_iter().collect(),
+        OperationKind::Contraction => {
+            let tensor = tensor_pipe(accuracy, operands);
+            let eight_bits = matches!(accuracy, Accuracy::F16 | Accuracy::Bf16)
+                && matches!(operands, Operands::Floats { widest, .. } if widest <= EIGHT_BITS);
+            let narrow = eight_bits.then_some(Pipe::TensorFp8AccumulateFp32);
+            narrow.into_iter().chain(tensor).chain(lanes(accuracy)).collect()
+        }
+        OperationKind::Special | OperationKind::Integer | OperationKind::Compare => Vec::new(),
+    }
+}
+
+/// The pipe of a precision for products, whose operands are converted to it.
+fn tensor_pipe(accuracy: Accuracy, operands: Operands) -> Option<Pipe> {
+    match (accuracy, operands) {
+        (Accuracy::F64, _) => Some(Pipe::TensorFp64),
+        (Accuracy::F32, Operands::Floats { widest, .. }) if widest <= BFLOAT_BITS => {
+            Some(Pipe::TensorBf16)
+        }
+        (Accuracy::F32, Operands::Floats { widest, .. }) if widest <= HALF_BITS => {
+            Some(Pipe::TensorFp16AccumulateFp32)
+        }
+        (Accuracy::F32, _) => Some(Pipe::Fp32),
+        (Accuracy::Tf32, _) => Some(Pipe::TensorTf32),
+        (Accuracy::F16, _) => Some(Pipe::TensorFp16AccumulateFp32),
+        (Accuracy::Bf16, _) => Some(Pipe::TensorBf16),
+        (Accuracy::F8, _) => Some(Pipe::TensorFp8AccumulateFp32),
+        (Accuracy::Exact, Operands::Integers { bits: 5..=8 }) => Some(Pipe::TensorInt8),
+        (Accuracy::Exact, _) => None,
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
         false => OperationKind::Arithmetic,
     };
     let pipe = named(kind, work.accuracy, work.operands)
-        .and_then(|pipe| Some((pipe.to_string(), ceilings.pipe(pipe)?.value)));
+        .into_iter()
+        .find_map(|pipe| Some((pipe.to_string(), ceilings.pipe(pipe)?.value)));
     let points: Vec<(u8, Point)> =
         stands.iter().filter_map(|stand| Some((stand.mark, stand.point?))).collect();
     if let (Some((name, pipe)), false) = (&pipe, points.is_empty()) {

@@ -1,5 +1,7 @@
 //! The limit that sets a bound, and the assumptions of the bound.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::*;
 use crate::bound::{Assumption, Bound, Limit, MethodBound, NoBound, Residency};
 
@@ -86,19 +88,39 @@ fn a_matrix_product_is_bounded_by_the_fastest_permitted_pipe() {
     method(&double, Pipe::TensorFp64, 66.9e12);
     method(&product(Accuracy::Tf32, floats(24)), Pipe::TensorTf32, 494.5e12);
     physical(&product(Accuracy::F8, floats(4)), Pipe::TensorFp8AccumulateFp32, 1979e12);
+    // Results rounded to bf16 do not slow the products of 8-bit numbers.
+    let eight_bits = product(Accuracy::Bf16, floats(4));
+    physical(&eight_bits, Pipe::TensorFp8AccumulateFp32, 1979e12);
+    method(&eight_bits, Pipe::TensorFp8AccumulateFp32, 1979e12);
     physical(&product(Accuracy::Exact, Operands::Integers { bits: 8 }), Pipe::TensorInt8, 1979e12);
 }
 
 #[test]
-fn a_named_pipe_that_a_device_lacks_leaves_the_lanes() {
-    let work = MinimalWork {
-        accuracy: Accuracy::Tf32,
-        ..work(1 << 20, 0, &[(OperationKind::Contraction, 1e12)])
+fn a_named_pipe_that_a_device_lacks_leaves_the_next_one() {
+    let check = |accuracy, bits, device, pipe| {
+        let work = MinimalWork {
+            accuracy,
+            operands: Operands::Floats { widest: bits, narrowest: bits },
+            ..work(1 << 20, 0, &[(OperationKind::Contraction, 1e12)])
+        };
+        let ceilings = Ceilings::new(DeviceSheet::named(device).unwrap(), None, Basis::Sheet);
+        let method = MethodBound::new(&work, &ceilings, CacheState::Cold).unwrap();
+        assert_eq!(method.bound().limit, Limit::Pipe(pipe), "{accuracy:?} on {device}");
     };
-    // Turing has no tf32.
-    let t4 = Ceilings::new(DeviceSheet::named("t4").unwrap(), None, Basis::Sheet);
-    let method = MethodBound::new(&work, &t4, CacheState::Cold).unwrap();
-    assert_eq!(method.bound().limit, Limit::Pipe(Pipe::Fp32));
+    // Turing has no tf32, and Ampere no products of 8-bit floats.
+    check(Accuracy::Tf32, 24, "t4", Pipe::Fp32);
+    check(Accuracy::Bf16, 4, "a100-80gb", Pipe::TensorBf16);
+}
+
+#[test]
+fn scales_and_biases_are_no_factors_of_narrower_inputs() {
+    let check = |dtypes: &[Dtype], widest, narrowest| {
+        let operands = Operands::new(dtypes.iter().copied());
+        assert_eq!(operands, Operands::Floats { widest, narrowest }, "{dtypes:?}");
+    };
+    check(&[Dtype::F8E4M3, Dtype::F32, Dtype::F8E4M3, Dtype::F32], 4, 4);
+    check(&[Dtype::Bf16, Dtype::F8E4M3, Dtype::F32], 8, 4);
+    check(&[Dtype::F32, Dtype::I32], 24, 24);
 }
 
 #[test]

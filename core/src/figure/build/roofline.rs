@@ -64,11 +64,12 @@ pub enum NoRoofline {
     Undrawable(#[from] Undrawable),
 }
 
-/// The default pipes of a task: FP32 lanes, and the pipe that its precision names.
+/// The default pipes of a task: FP32 lanes, and the first pipe that its precision names.
 #[must_use]
 pub fn pipes_of(work: &MinimalWork) -> Vec<Pipe> {
-    let named = work.operations.iter().filter_map(|(kind, count)| {
-        permitted_pipes::named(*kind, work.accuracy, work.operands).filter(|_| count.0 > 0.0)
+    let counted = work.operations.iter().filter(|(_, count)| count.0 > 0.0);
+    let named = counted.filter_map(|(kind, _)| {
+        permitted_pipes::named(*kind, work.accuracy, work.operands).into_iter().next()
     });
     let mut pipes: Vec<Pipe> = std::iter::once(Pipe::Fp32).chain(named).collect();
     pipes.sort();
