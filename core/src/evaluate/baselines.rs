@@ -144,8 +144,8 @@ fn told(name: &str, answer: &LibraryTimeResult, workload: &str) -> BaselineTimin
         Err(unfit) => BaselineOutcome::None(unfit.to_string()),
         Ok(LibraryTimes { used, worst_error, workloads }) => {
             let timings = workloads.iter().find(|(known, _)| known == workload);
-            match (timings, used) {
-                (Some((_, timings)), Some(used)) => {
+            match (timings.map(|(_, timings)| timings), used) {
+                (Some(Ok(timings)), Some(used)) => {
                     BaselineOutcome::Measured(Box::new(MeasuredBaseline {
                         used: used.clone(),
                         timings: timings.clone(),
@@ -153,6 +153,7 @@ fn told(name: &str, answer: &LibraryTimeResult, workload: &str) -> BaselineTimin
                         score: None,
                     }))
                 }
+                (Some(Err(reason)), _) => BaselineOutcome::None(reason.clone()),
                 (None, _) | (_, None) => BaselineOutcome::None("it was not timed".to_owned()),
             }
         }

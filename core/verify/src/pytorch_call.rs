@@ -68,7 +68,9 @@ pub struct PytorchSamples {
 pub(crate) enum PytorchError {
     /// The user cancelled.
     Cancelled,
-    /// For this reason.
+    /// The function raised this exception: the worker is ready for another call.
+    Raised(String),
+    /// For another reason.
     Failed(String),
 }
 
@@ -161,11 +163,11 @@ fn failed(failure: &SessionFailure) -> PytorchError {
 fn from_python(error: PythonError) -> PytorchError {
     match error {
         PythonError::Worker(WorkerError::Cancelled) => PytorchError::Cancelled,
+        error @ PythonError::Exception { .. } => PytorchError::Raised(error.to_string()),
         error @ (PythonError::NotFound { .. }
         | PythonError::Unusable { .. }
         | PythonError::Request(_)
         | PythonError::Worker(_)
-        | PythonError::Reply(_)
-        | PythonError::Exception { .. }) => PytorchError::Failed(error.to_string()),
+        | PythonError::Reply(_)) => PytorchError::Failed(error.to_string()),
     }
 }

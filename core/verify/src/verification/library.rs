@@ -14,8 +14,9 @@ pub struct LibraryTimes {
     pub used: Option<LibraryUsed>,
     /// The largest error of any output, as a fraction of the tolerance.
     pub worst_error: f64,
-    /// The times of each measured workload, by its name; empty where timing was not requested.
-    pub workloads: Vec<(String, Vec<Timing>)>,
+    /// The times of each measured workload, by its name, or why it does not take these sizes; empty where timing was not
+    /// requested.
+    pub workloads: Vec<(String, Result<Vec<Timing>, String>)>,
 }
 
 impl Verification<'_> {
@@ -40,7 +41,7 @@ impl Verification<'_> {
             };
             used = checked.1.library.or(used);
             if let TimingUse::Measure(protocol) = timing {
-                workloads.push((trial.case.workload.clone(), self.timings(trial, protocol)?));
+                workloads.push((trial.case.workload.clone(), Ok(self.timings(trial, protocol)?)));
             }
         }
         Ok(LibraryTimes { used, worst_error: self.checks.worst_error, workloads })

@@ -44,30 +44,40 @@ impl Verification<'_> {
     fn all_pytorch(&mut self, baseline: PytorchBaseline<'_>) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
         self.open_bare()?;
-        let mut used = None;
+        let (mut used, mut workloads) = (None, Vec::new());
         for trial in &subject.workloads {
-            used = Some(self.pytorch_call(baseline, trial, None)?.0);
+            // Products of PyTorch do not take every size; an exception is no wrong result.
+            if let Ok((library, _)) = self.pytorch_call(baseline, trial, None)? {
+                used = Some(library);
+            }
         }
-        let mut workloads = Vec::new();
         for trial in &subject.measured {
-            let (library, times) = match self.pytorch_call(baseline, trial, Some(baseline.protocol))
-            {
+            let name = trial.case.workload.clone();
+            let called = match self.pytorch_call(baseline, trial, Some(baseline.protocol)) {
                 // No kernel is timed on this workload either.
                 Err(Stop::ReferenceTooLarge(_)) => continue,
                 called => called?,
             };
-            used = Some(library);
-            workloads.push((trial.case.workload.clone(), timings(baseline.clock, times)?));
+            let times = match called {
+                Ok((library, times)) => {
+                    used = Some(library);
+                    Ok(timings(baseline.clock, times)?)
+                }
+                Err(exception) => Err(exception),
+            };
+            workloads.push((name, times));
         }
         Ok(LibraryTimes { used, worst_error: self.checks.worst_error, workloads })
     }
 
+    /// Calls the function once, judges its results, and times further calls if requested; the text of an exception if it
+    /// raised one.
     fn pytorch_call(
         &mut self,
         baseline: PytorchBaseline<'_>,
         trial: &CompiledWorkload,
         sampling: Option<Protocol>,
-    ) -> Result<(LibraryUsed, PytorchSamples), Stop> {
+    ) -> Result<Result<(LibraryUsed, PytorchSamples), String>, Stop> {
         let declared = InputMode::Distribution(Distribution::AsDeclared);
         let recipe = self.recipe(&trial.case, declared, "a");
         let memory = BufferPlacement::Fresh(Placement::Left);
@@ -76,11 +86,14 @@ impl Verification<'_> {
             let values = (baseline.values)(&trial.case);
             let call = PytorchCall { text: baseline.text, values: &values, sampling };
             let case = (&trial.case, recipe);
-            let times = this.workers.run_pytorch(call, case, this.cancellation);
-            let times = times.map_err(|error| match error {
-                PytorchError::Cancelled => Stop::NotJudged(NotJudged::Cancelled),
-                PytorchError::Failed(reason) => Stop::Request(reason),
-            })?;
+            let times = match this.workers.run_pytorch(call, case, this.cancellation) {
+                Ok(times) => times,
+                Err(PytorchError::Raised(exception)) => return Ok(Err(exception)),
+                Err(PytorchError::Cancelled) => {
+                    return Err(Stop::NotJudged(NotJudged::Cancelled));
+                }
+                Err(PytorchError::Failed(reason)) => return Err(Stop::Request(reason)),
+            };
             let judged = this.judge(&attempt)?;
             this.accept(&attempt, judged, None)?;
             let used = LibraryUsed {
@@ -89,7 +102,7 @@ impl Verification<'_> {
                 file: baseline.text.file.display().to_string(),
                 call: "eager, without the time in which the host submits".to_owned(),
             };
-            Ok((used, times))
+            Ok(Ok((used, times)))
         })
     }
 }
