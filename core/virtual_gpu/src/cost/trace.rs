@@ -3,7 +3,7 @@
 //! Of a loop, some iterations are recorded and the others are left out. The launch counts how often it executed
 //! each instruction, so that the recorded steps can be scaled to all steps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lightbench_units::Bytes;
@@ -77,8 +77,10 @@ pub(crate) enum Role {
     },
     /// Waits for the end of a phase of an mbarrier object.
     WaitPhase,
-    /// A barrier of the block.
-    Barrier,
+    /// A contribution to a phase of a barrier of the block, and a wait for its end unless the warp only arrives.
+    Barrier {
+        waits: bool,
+    },
     Branch,
     /// A tensor product, with the counts of one. An asynchronous one only occupies the pipe.
     Product {
@@ -149,16 +151,71 @@ pub(crate) struct TracedAccess {
     pub(crate) phase: Option<TracedPhase>,
 }
 
-/// A phase of an mbarrier object of a block.
+/// A phase of an mbarrier object or of a barrier of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TracedPhase {
-    /// The offset of the object in shared memory.
+    /// The offset of the object in shared memory, or the number of the barrier behind [`Self::BARRIERS`].
     pub(crate) object: u32,
     /// The number of phases of the object that ended before.
     pub(crate) number: u32,
 }
 
+impl TracedBlock {
+    /// Removes the steps with copies whose end no recorded step waits for. A warp that only copies has a short loop, or
+    /// one that the compiler unrolled, and more of its iterations are recorded than of the loop that uses the data:
+    /// memory would be busy with them in the little time that the other steps take.
+    fn remove_unawaited_copies(&mut self, ops: &[TracedOp]) {
+        let role = |step: &Step| ops.get(step.pc as usize).map(|op| &op.role);
+        let phase = |warp: &TracedWarp, step: &Step| warp.access(step.access).phase;
+        let waits = self.warps.iter().flat_map(|warp| {
+            let waits = warp.steps.iter().filter(|step| role(step) == Some(&Role::WaitPhase));
+            waits.filter_map(|step| phase(warp, step))
+        });
+        let awaited: BTreeSet<TracedPhase> = waits.collect();
+        for warp in &mut self.warps {
+            let copied = |step: &Step| match role(step) {
+                Some(Role::Copy) => phase(warp, step),
+                _ => None,
+            };
+            let mut is_kept = vec![true; warp.steps.len()];
+            let mut after_awaited = None;
+            for (index, step) in warp.steps.iter().enumerate() {
+                match copied(step) {
+                    Some(phase) if awaited.contains(&phase) => after_awaited = Some(index + 1),
+                    Some(_) => is_kept[after_awaited.unwrap_or(index)..=index].fill(false),
+                    None => {}
+                }
+            }
+            warp.keep_steps(&is_kept);
+        }
+    }
+}
+
+impl TracedPhase {
+    /// The first object that is a barrier: beyond every shared memory.
+    pub(crate) const BARRIERS: u32 = 1 << 31;
+}
+
 impl TracedWarp {
+    /// Removes the other steps.
+    fn keep_steps(&mut self, is_kept: &[bool]) {
+        let Some(first) = is_kept.iter().position(|is_kept| !is_kept) else { return };
+        let mut kept = Vec::with_capacity(self.steps.len());
+        for (index, (step, is_this_kept)) in self.steps.iter().zip(is_kept).enumerate() {
+            if *is_this_kept {
+                let is_behind_gap = step.is_behind_gap || index > 0 && !is_kept[index - 1];
+                kept.push(Step { is_behind_gap, ..*step });
+            }
+        }
+        self.steps = kept;
+        // The numbers of later steps change.
+        for access in &mut self.accesses {
+            if access.filled_by as usize > first {
+                access.filled_by = 0;
+            }
+        }
+    }
+
     /// The access with a number counted from one; the default for zero.
     pub(crate) fn access(&self, number: u32) -> TracedAccess {
         let index = number.checked_sub(1);
@@ -181,10 +238,11 @@ impl Trace {
         (module, program): (&Module, &Program),
         counts: &[Counts],
         blocks: BlocksRun,
-        traced: Vec<TracedBlock>,
+        mut traced: Vec<TracedBlock>,
     ) -> Self {
         let recorded = traced.len().max(1) as f64;
         let mut ops = ops(module, program, counts, blocks);
+        traced.iter_mut().for_each(|block| block.remove_unawaited_copies(&ops));
         for (pc, times) in traced.iter().flat_map(|block| &block.retried) {
             if let Some(op) = ops.get_mut(*pc as usize) {
                 op.executed = (op.executed - *times as f64 / recorded).max(0.0);
@@ -323,7 +381,8 @@ fn role(op: &Op, counts: &Counts) -> Role {
             Role::Arrive { after_copies: false }
         }
         Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitPhase,
-        Code::Synchronise(_) | Code::Reduce(..) => Role::Barrier,
+        Code::Synchronise(_) | Code::Reduce(..) => Role::Barrier { waits: true },
+        Code::Arrive(_) => Role::Barrier { waits: false },
         Code::Branch { .. } | Code::BranchIndexed | Code::Call(_) | Code::Return => Role::Branch,
         Code::Matrix { matrix: Matrix::Warpgroup(Warpgroup::CommitGroup), .. } => {
             Role::CommitProducts
@@ -363,7 +422,6 @@ fn role(op: &Op, counts: &Counts) -> Role {
         | Code::Mbarrier { .. }
         | Code::Exit
         | Code::Trap
-        | Code::Arrive(_)
         | Code::SynchroniseWarp
         | Code::Warp(_)
         | Code::Fence(..)

@@ -35,6 +35,8 @@ pub(super) struct BlockBarrier {
     expected: Option<u32>,
     /// Whether a thread waits; false if all threads only arrived.
     pub(super) waits: bool,
+    /// How often it was complete before.
+    phase: u32,
 }
 
 impl Worker<'_, '_> {
@@ -92,6 +94,8 @@ impl Worker<'_, '_> {
         barrier.waits |= waits;
         let (warp, mask, frame) = (self.warp.index, split.mask, split.frame);
         barrier.arrivals.push(Arrival { warp, mask, pc, frame, vote });
+        let phase = barrier.phase;
+        self.trace_barrier(index, phase);
         self.race_arrive(index, mask, if waits { Waits::Yes } else { Waits::No });
         split.pc += 1;
         if waits {
@@ -160,7 +164,8 @@ pub(super) fn release(block: &mut BlockState, warps: &mut [Warp]) -> (bool, Opti
         if barrier.arrivals.is_empty() || barrier.threads < needed {
             continue;
         }
-        let barrier = std::mem::take(&mut block.barriers[index]);
+        let next = BlockBarrier { phase: barrier.phase + 1, ..BlockBarrier::default() };
+        let barrier = std::mem::replace(&mut block.barriers[index], next);
         if barrier.expected.is_none() && block.exited > 0 && missed.is_none() {
             missed = barrier.arrivals.first().map(|arrival| Missed {
                 warp: arrival.warp,

@@ -16,11 +16,15 @@ use super::run::Worker;
 /// The limit of recorded steps of a warp.
 const MOST: usize = 1 << 13;
 
-/// Steps that are recorded from the beginning of code that was recorded rarely so far.
-const WINDOW: u32 = 512;
+/// Steps that are recorded behind an instruction that was recorded rarely so far.
+const WINDOW: u32 = 64;
 
-/// The number of recordings after which an instruction is no longer rare.
+/// The number of recordings of an instruction, at most, while the recording goes on.
 const OFTEN: u32 = 48;
+
+/// The number of recordings of an instruction up to which it starts a recording again. Warps that wait for one another
+/// would not start at the same place again, so that their waits would be too long.
+const SELDOM: u32 = 1;
 
 /// Steps that are skipped at once.
 const LEFT_OUT: i64 = 64;
@@ -184,12 +188,14 @@ impl WarpTrace {
             return LEFT_OUT;
         }
         let seen = self.seen.entry(pc).or_default();
-        if self.window == 0 {
-            if *seen >= OFTEN {
-                (self.is_open, self.is_behind_gap) = (false, true);
-                return LEFT_OUT;
-            }
+        let is_closed = self.window == 0;
+        if *seen < if is_closed { SELDOM } else { OFTEN } {
             self.window = WINDOW;
+        } else if is_closed {
+            (self.is_open, self.is_behind_gap) = (false, true);
+            return LEFT_OUT;
+        }
+        if is_closed {
             self.asked.clear();
         }
         *seen += 1;
@@ -291,6 +297,12 @@ impl Worker<'_, '_> {
         }
         let state = self.mbarrier_state(offset);
         self.trace_phase(offset, state, 0);
+    }
+
+    /// Records that the step arrives at a phase of a barrier of the block.
+    pub(super) fn trace_barrier(&mut self, index: usize, number: u32) {
+        let phase = Some(TracedPhase { object: TracedPhase::BARRIERS + index as u32, number });
+        self.trace_access(TracedAccess { phase, ..TracedAccess::default() });
     }
 
     /// Records that the step waited for the phase before the present one.

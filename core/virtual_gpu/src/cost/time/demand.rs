@@ -138,6 +138,7 @@ impl Demand<'_> {
             let Some(rate) = rate else { continue };
             cycles += 2.0 * count as f64 * flop_of / rate.0;
         }
+        let cycles = cycles / self.rates.latencies.tensor_part;
         cycles * schedulers / counts.warp_instructions.max(1) as f64
     }
 

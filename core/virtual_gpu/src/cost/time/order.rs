@@ -155,7 +155,7 @@ impl<'a> Assembler<'a> {
                 | Role::WaitCopies(_)
                 | Role::Arrive { .. }
                 | Role::WaitPhase
-                | Role::Barrier
+                | Role::Barrier { .. }
                 | Role::Branch
                 | Role::Product { .. }
                 | Role::CommitProducts

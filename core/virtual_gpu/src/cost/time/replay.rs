@@ -92,6 +92,8 @@ struct Running {
     copies: Groups,
     /// Asynchronous products.
     products: Groups,
+    /// The phase of a barrier of the block at which it waits.
+    waits_at: Option<TracedPhase>,
 }
 
 /// A slot for a resident block.
@@ -99,8 +101,6 @@ struct Running {
 struct Slot {
     warps: Vec<usize>,
     living: usize,
-    /// The warps that wait at the barrier.
-    waiting: Vec<usize>,
     phases: Phases,
     ends: u64,
 }
@@ -169,7 +169,7 @@ impl<'a> Replay<'a> {
         };
         let contributes = |pc: u32| {
             let role = trace.ops.get(pc as usize).map(|op| &op.role);
-            matches!(role, Some(Role::Copy | Role::Arrive { .. }))
+            matches!(role, Some(Role::Copy | Role::Arrive { .. } | Role::Barrier { .. }))
         };
         let contributions = trace.blocks.iter().map(|block| Contributions::new(block, contributes));
         Self {
@@ -247,6 +247,7 @@ impl<'a> Replay<'a> {
                 issued: now,
                 copies: Groups::default(),
                 products: Groups::default(),
+                waits_at: None,
             };
             let index = match old.get(warp) {
                 Some(index) => {
@@ -265,12 +266,16 @@ impl<'a> Replay<'a> {
         }
         let living = taken.iter().filter(|index| !self.warps[**index].done.is_empty()).count();
         let phases = Phases::new(&self.contributions[block]);
-        self.slots[slot] = Slot { warps: taken, living, waiting: Vec::new(), phases, ends: now };
+        self.slots[slot] = Slot { warps: taken, living, phases, ends: now };
     }
 
     /// Executes a warp until another one is earlier.
     fn go_on(&mut self, index: usize) {
         loop {
+            if let Some(phase) = self.leave_barrier(index) {
+                self.slots[self.warps[index].slot].phases.wait(phase, index);
+                return;
+            }
             let (block, warp) = self.warps[index].of;
             let step = self.warps[index].next;
             let pc = self.plans[block][warp].steps[step].pc as usize;
@@ -293,11 +298,24 @@ impl<'a> Replay<'a> {
                 self.end(index);
                 return;
             }
-            if self.ops[pc].role == Role::Barrier {
-                self.arrive(index);
-                return;
-            }
         }
+    }
+
+    /// The phase of a barrier at which a warp still waits; it goes on at the end of the phase otherwise.
+    fn leave_barrier(&mut self, index: usize) -> Option<TracedPhase> {
+        let phase = self.warps[index].waits_at?;
+        let phases = &self.slots[self.warps[index].slot].phases;
+        if phases.is_open(phase) {
+            return Some(phase);
+        }
+        let end = phases.end(phase).map_or(0, |(end, _)| end);
+        let running = &mut self.warps[index];
+        let (block, warp) = running.of;
+        let pc = self.plans[block][warp].steps[running.next - 1].pc as usize;
+        let now = end.max(running.free);
+        self.spent[pc][Cause::Waits(StallReason::Barriers).index()] += now - running.issued;
+        (running.free, running.issued, running.waits_at) = (now, now, None);
+        None
     }
 
     /// The earliest time of the next step of a warp, and its cause.
@@ -330,7 +348,7 @@ impl<'a> Replay<'a> {
             | Role::Copy
             | Role::CommitCopies
             | Role::Arrive { .. }
-            | Role::Barrier
+            | Role::Barrier { .. }
             | Role::Branch
             | Role::Product { .. }
             | Role::CommitProducts => return (ready, cause),
@@ -363,7 +381,7 @@ impl<'a> Replay<'a> {
             | Role::Product { .. }
             | Role::CommitProducts
             | Role::WaitProducts(_) => StallReason::Arithmetic,
-            Role::Barrier | Role::Arrive { .. } | Role::WaitPhase => StallReason::Barriers,
+            Role::Barrier { .. } | Role::Arrive { .. } | Role::WaitPhase => StallReason::Barriers,
         }
     }
 
@@ -409,7 +427,8 @@ impl<'a> Replay<'a> {
                 }
             }
             Role::Branch => free = issued + to_ticks(self.on.latencies.branch),
-            Role::Barrier | Role::WaitPhase => {}
+            Role::WaitPhase => {}
+            Role::Barrier { waits } => self.arrive(index, free, *waits),
             Role::Load { place, .. } => {
                 (issued, done) = self.request(index, issued, Request::Load(*place));
                 free = issued + slots;
@@ -476,30 +495,14 @@ impl<'a> Replay<'a> {
         self.resume(released.unwrap_or_default());
     }
 
-    /// A warp arrives at a barrier of its block.
-    fn arrive(&mut self, index: usize) {
-        let slot = self.warps[index].slot;
-        self.slots[slot].waiting.push(index);
-        self.release(slot);
-    }
-
-    fn release(&mut self, slot: usize) {
-        let Slot { living, waiting, .. } = &self.slots[slot];
-        if waiting.is_empty() || waiting.len() < *living {
-            return;
-        }
-        let waiting = std::mem::take(&mut self.slots[slot].waiting);
-        let last = waiting.iter().map(|index| self.warps[*index].free).max().unwrap_or(0);
+    /// A warp arrives at a barrier of its block at a time.
+    fn arrive(&mut self, index: usize, time: u64, waits: bool) {
+        let Some(phase) = self.access(index).phase else { return };
         let Latencies { barrier, barrier_warp, .. } = self.on.latencies;
-        let now = last + to_ticks(barrier + barrier_warp * waiting.len() as f64);
-        for index in waiting {
-            let running = &mut self.warps[index];
-            let (block, warp) = running.of;
-            let pc = self.plans[block][warp].steps[running.next - 1].pc as usize;
-            self.spent[pc][Cause::Waits(StallReason::Barriers).index()] += now - running.issued;
-            (running.free, running.issued) = (now, now);
-            self.queue.push(Reverse((now, index)));
-        }
+        let warps = self.contributions[self.warps[index].of.0].to(phase);
+        let end = time + to_ticks(barrier + barrier_warp * f64::from(warps));
+        self.contribute(index, Some(phase), (end, StallReason::Barriers));
+        self.warps[index].waits_at = waits.then_some(phase);
     }
 
     fn end(&mut self, index: usize) {
@@ -508,7 +511,6 @@ impl<'a> Replay<'a> {
         block.living -= 1;
         block.ends = block.ends.max(free);
         self.last = self.last.max(free);
-        self.release(slot);
     }
 
     /// The time of all blocks, and its main cause.

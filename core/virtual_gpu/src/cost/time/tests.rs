@@ -28,7 +28,7 @@ fn add(reads: &[u32], writes: &[u32]) -> TracedOp {
 }
 
 fn barrier() -> TracedOp {
-    let barrier = op(Kind::Barrier, Role::Barrier, &[], &[]);
+    let barrier = op(Kind::Barrier, Role::Barrier { waits: true }, &[], &[]);
     TracedOp { begins: true, ends: true, ..barrier }
 }
 
@@ -115,6 +115,12 @@ fn memory_is_not_faster_than_its_bandwidth() {
     check(found, 32.0 * 16.0 * 128.0 / 2.0 + Latencies::default().dram);
 }
 
+/// An arrival at a phase of a barrier.
+fn at_barrier(index: u32, number: u32) -> TracedAccess {
+    let phase = Some(TracedPhase { object: TracedPhase::BARRIERS + index, number });
+    TracedAccess { phase, ..Default::default() }
+}
+
 #[test]
 fn a_barrier_waits_for_the_slowest() {
     let (slow, fast) = (vec![load(&[0], &[1]), add(&[1], &[2])], vec![add(&[0], &[2])]);
@@ -122,14 +128,39 @@ fn a_barrier_waits_for_the_slowest() {
     let ops = [slow, fast, both.to_vec()].concat();
     let step = |pc, access| Step { pc, access, is_behind_gap: false };
     let slow = TracedWarp {
-        steps: vec![step(0, 1), step(1, 0), step(3, 0), step(4, 0)],
-        accesses: vec![far(4)],
+        steps: vec![step(0, 1), step(1, 0), step(3, 2), step(4, 0)],
+        accesses: vec![far(4), at_barrier(0, 0)],
     };
-    let fast = TracedWarp { steps: vec![step(2, 0), step(3, 0), step(4, 0)], ..slow.clone() };
+    let fast = TracedWarp { steps: vec![step(2, 0), step(3, 2), step(4, 0)], ..slow.clone() };
     let trace = Trace { ops: Arc::from(ops), blocks: vec![block(vec![slow, fast])] };
     let (found, waits) = cycles(&trace, &on(1e6), 1, 1);
     assert!(found > Latencies::default().dram, "{found}");
     assert!(matches!(waits, StallReason::GlobalMemory | StallReason::Barriers), "{waits}");
+}
+
+#[test]
+fn a_barrier_of_some_warps_does_not_wait_for_others() {
+    let time = |index_of_slow, waits| {
+        let arrival = |waits| TracedOp { role: Role::Barrier { waits }, ..barrier() };
+        let after = [load(&[0], &[3]), add(&[3], &[4])];
+        let slow = [load(&[0], &[1]), add(&[1], &[2]), arrival(waits)];
+        let ops: Vec<TracedOp> = slow.into_iter().chain([arrival(true)]).chain(after).collect();
+        let step = |pc, access| Step { pc, access, is_behind_gap: false };
+        let slow = TracedWarp {
+            steps: vec![step(0, 1), step(1, 0), step(2, 2)],
+            accesses: vec![far(4), at_barrier(index_of_slow, 0)],
+        };
+        let fast = TracedWarp {
+            steps: vec![step(3, 2), step(4, 1), step(5, 0)],
+            accesses: vec![far(4), at_barrier(1, 0)],
+        };
+        let trace = Trace { ops: Arc::from(ops), blocks: vec![block(vec![slow, fast])] };
+        cycles(&trace, &on(1e6), 1, 1).0
+    };
+    let dram = Latencies::default().dram;
+    check(time(1, false), 2.0 * dram);
+    check(time(1, true), 2.0 * dram);
+    check(time(2, true), dram);
 }
 
 #[test]
@@ -256,7 +287,7 @@ fn any_op() -> impl Strategy<Value = TracedOp> {
         3 => Role::Copy,
         4 => Role::CommitCopies,
         5 => Role::WaitCopies(u32::from(some)),
-        6 => Role::Barrier,
+        6 => Role::Barrier { waits: some },
         7 => Role::Branch,
         8 => Role::Arrive { after_copies: some },
         9 => Role::WaitPhase,

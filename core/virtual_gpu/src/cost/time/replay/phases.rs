@@ -1,5 +1,5 @@
-//! The phases of the mbarrier objects of a resident block. A phase ends with the last recorded contribution to it: an
-//! arrival or an asynchronous copy.
+//! The phases of the mbarrier objects and barriers of a resident block. A phase ends with the last recorded contribution
+//! to it: an arrival or an asynchronous copy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +34,11 @@ impl Contributions {
             }
         }
         Self(Arc::new(counts))
+    }
+
+    /// The number of contributions to a phase.
+    pub(super) fn to(&self, phase: TracedPhase) -> u32 {
+        self.0.get(&phase).copied().unwrap_or(0)
     }
 }
 
