@@ -50,7 +50,7 @@ samples! {
 const FAULTY_STARTS: &[&str] = &["lessons/races", "lessons/triton"];
 
 /// Projects that take long on the virtual GPU: their kernels run here for one workload, without times.
-const LONG: &[&str] = &["hgemm", "attention", "paged-decode"];
+const LONG: &[&str] = &["hgemm", "fp8-gemm", "grouped-gemm", "attention", "paged-decode"];
 
 #[test]
 fn every_kernel_of_projects_that_take_long_passes() {

@@ -15,7 +15,7 @@ use super::*;
 use crate::compiler::Found;
 use crate::program::{repository, shared_cache};
 
-const PROJECTS: [&str; 17] = [
+const PROJECTS: [&str; 19] = [
     "vector-add",
     "rmsnorm",
     "softmax",
@@ -33,6 +33,8 @@ const PROJECTS: [&str; 17] = [
     "hgemm",
     "attention",
     "paged-decode",
+    "fp8-gemm",
+    "grouped-gemm",
 ];
 /// Compute capabilities 7.5, 8.0, 9.0 and 12.0.
 const DEVICES: [&str; 4] = ["t4", "a100-80gb", "h200", "rtx5090"];
@@ -122,6 +124,16 @@ fn attention_has_the_facts_of_its_machine_code() {
 #[test]
 fn paged_decode_has_the_facts_of_its_machine_code() {
     check_project(PROJECTS[16], &DEVICES);
+}
+
+#[test]
+fn fp8_gemm_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[17], &HOPPER);
+}
+
+#[test]
+fn grouped_gemm_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[18], &HOPPER);
 }
 
 /// On every device: passes, spills nothing, and says what NVIDIA's own reader says of the same machine code.
