@@ -32,7 +32,7 @@ pub use self::history::{Export, ExportForm, History, Report, Selection, Sort};
 pub use self::import::Import;
 pub use self::launch::{Approximations, Blocks, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
-pub use self::lessons::{Access, Lesson};
+pub use self::lessons::{Access, Lesson, Timeline};
 pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};
 pub use self::models::{AddModel, ModelKind, Models, ModelsAction};
 pub use self::numbers::{Calibrate, Explain, Tour};
@@ -119,6 +119,7 @@ pub enum Command {
     Search(Search),
     Launch(Launch),
     Access(Access),
+    Timeline(Timeline),
     Profile(Profile),
     Tour(Tour),
     Lesson(Lesson),

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::Profile(profile)) => commands::profile::run(&session, profile),
         Some(Command::Access(access)) => commands::access::run(&session, access),
+        Some(Command::Timeline(timeline)) => commands::timeline::run(&session, timeline),
         Some(Command::Lesson(lesson)) => commands::lesson::run(&session, lesson),
         Some(Command::History(history)) => commands::history::run(&session, history),
         Some(Command::Mcp(mcp)) => commands::mcp::run(&session, mcp),

@@ -52,7 +52,11 @@ pub use lightbench_strategies as strategies;
 
 pub use lightbench_suggest as suggest;
 
+pub mod virtual_program;
+
 pub mod access;
+
+pub mod timeline;
 
 pub mod audit;
 

@@ -232,6 +232,8 @@ groups! {
         "access-json": "access scale --json";
         "access-line": "access scale --line 10";
         "access-line-json": "access scale --line 10 --json";
+        "timeline": "timeline scale";
+        "timeline-json": "timeline scale --json";
     }
 
     /// Verdicts and modelled times.

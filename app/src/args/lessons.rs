@@ -1,4 +1,4 @@
-//! Arguments of `lesson` and `access`.
+//! Arguments of `lesson`, `access` and `timeline`.
 
 use std::path::PathBuf;
 
@@ -73,6 +73,41 @@ pub struct Access {
     /// The seed of all random inputs; the same seed gives the same inputs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
     pub seed: u64,
+
+    /// The result as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show what the warps of a block do at each time: copies, products, and what each warp waits for.
+///
+/// Needs no GPU: all times are modelled. Each launch of the kernel has its own timeline, of the block that starts first
+/// on a multiprocessor.
+#[derive(Debug, Args)]
+pub struct Timeline {
+    /// A project folder, or a kernel file of one.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub target: PathBuf,
+
+    /// The kernel [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// The workload [default: the first one that is timed].
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// The device sheet whose rates the model uses (see `lightbench devices`).
+    #[arg(long, default_value = "h200", value_name = "SHEET")]
+    pub device: String,
+
+    /// The seed of all random inputs; the same seed gives the same inputs.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
+    pub seed: u64,
+
+    /// Write the timeline of the longest launch to this file as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 
     /// The result as JSON on standard output.
     #[arg(long)]

@@ -1,10 +1,8 @@
-//! Lessons, the progress in them, and the memory accesses of a warp.
+//! Lessons, and the progress in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lightbench_core::access::{self, Recording, record};
-use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::lesson::Lesson;
 use lightbench_core::project::Project;
@@ -12,16 +10,11 @@ use lightbench_core::project::Project;
 use super::TaskRunner;
 use super::files::write_whole;
 use crate::commands::python_setup;
-use crate::workbench::access::TraceRequest;
-use crate::workbench::background_task::TaskResult;
 use crate::workbench::lesson::{LessonProgress, LoadedLesson};
 use crate::workbench::notices::NoticeLevel;
 
 /// The folder of lesson progress in the state folder.
 const PROGRESS: &str = "lessons";
-
-/// The seed of the inputs, constant so that the picture is reproducible.
-const SEED: u64 = 1;
 
 impl TaskRunner {
     /// The lesson of a project, if it has one, with the stored progress.
@@ -48,36 +41,10 @@ impl TaskRunner {
         Some(state.join(PROGRESS).join(format!("{}.json", &name.to_hex()[..32])))
     }
 
-    /// Records the accesses of a warp on a thread of its own, so that a save does not wait for it.
-    pub(super) fn trace(&self, tracing: TraceRequest) {
-        let said = self.results.clone();
-        let compiler = self.compiler();
-        let look = move || {
-            let seen = compiler.and_then(|mut compiler| seen(&mut compiler, &tracing));
-            let TraceRequest { wanted, project, .. } = tracing;
-            said.send(TaskResult::AccessesTraced(project.root.clone(), wanted, seen));
-        };
-        let started = std::thread::Builder::new().name("access".to_owned()).spawn(look);
-        if let Err(error) = started {
-            self.results.notice(
-                NoticeLevel::Error,
-                format!("the accesses of a warp cannot be recorded: {error}"),
-            );
-        }
-    }
-
     pub(super) fn compiler(&self) -> Result<Compiler, String> {
         let toolchain = self.toolchain()?;
         let command = self.session.worker_command().map_err(|error| error.to_string())?;
         let compiler = Compiler::new(toolchain, command, self.session.host.cache.clone());
         Ok(compiler.with_python(python_setup::access(&self.session)))
     }
-}
-
-fn seen(compiler: &mut Compiler, tracing: &TraceRequest) -> Result<Recording, String> {
-    let TraceRequest { wanted, project, kernel, sheet } = tracing;
-    let workload = project.workload(&wanted.workload).map_err(|error| error.to_string())?;
-    let (seed, warp) = (SEED, wanted.warp);
-    let wanted = access::RecordingRequest { project, kernel, workload, sheet, seed, warp };
-    record(compiler, &wanted, &Cancellation::new()).map_err(|error| error.to_string())
 }

@@ -17,6 +17,7 @@ mod lessons;
 mod machine;
 mod machine_code;
 mod new_project;
+mod on_virtual_gpu;
 mod searches;
 #[cfg(test)]
 mod tests;
@@ -185,6 +186,7 @@ impl TaskRunner {
                 self.keep_progress(&folder, &progress);
             }
             BackgroundTask::Trace(tracing) => self.trace(*tracing),
+            BackgroundTask::Timeline(request) => self.model_timeline(*request),
             BackgroundTask::AuditChecker(trial) => self.try_checker(*trial),
             BackgroundTask::Search(order) => self.search(*order),
             BackgroundTask::ListSearches(folder) => self.list_searches(&folder),

@@ -1,15 +1,14 @@
 //! `lightbench access`: the addresses, sectors or banks that the threads of a warp access.
 
 use lightbench_core::access::{
-    AccessError, AccessPicture, Recording, RecordingRequest, Site, Units, record, usual_workload,
+    AccessError, AccessPicture, Recording, Site, Units, record, usual_workload,
 };
-use lightbench_core::device::DeviceSheet;
 use lightbench_core::report::document::access::{
     AccessReport, AccessSchema, AccessesReport, AccessesSchema, WarpAccessReport,
 };
 use lightbench_core::virtual_gpu::machine::WarpId;
 
-use super::check::target;
+use super::virtual_target::{Selection, VirtualTarget, not_run};
 use crate::args;
 use crate::commands::python_setup;
 use crate::outcome::{Outcome, report_document};
@@ -25,29 +24,24 @@ pub fn run(session: &Session, arguments: &args::Access) -> Outcome {
 fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let lacks = "no inputs; `lightbench launch` takes some";
-    let (project, kernel) = target::project(&arguments.target, lacks, as_json)?;
-    let name = arguments.kernel.clone().or(kernel);
-    let name = name.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
-    let kernel = project.kernel(&name.unwrap_or_default()).map_err(|error| refuse(&error))?;
-    let workload = match &arguments.workload {
-        Some(name) => project.workload(name).map_err(|error| refuse(&error))?,
-        None => usual_workload(&project)
-            .ok_or_else(|| refuse(&"the project has no workload for verification"))?,
+    let selection = Selection {
+        path: &arguments.target,
+        kernel: arguments.kernel.clone(),
+        workload: arguments.workload.as_deref(),
+        device: &arguments.device,
+        seed: arguments.seed,
+        as_json,
     };
-    let sheet = DeviceSheet::named(&arguments.device).map_err(|error| refuse(&error))?;
+    let target = VirtualTarget::resolve(selection, usual_workload)?;
     let mut compiler =
         python_setup::compiler(session).map_err(|failure| failure.outcome(as_json))?;
     let warp = WarpId { block: arguments.block, warp: arguments.warp };
-    let (project, seed) = (&*project, arguments.seed);
-    let wanted = RecordingRequest { project, kernel, workload, sheet, seed, warp };
-    let recording = record(&mut compiler, &wanted, &session.cancellation);
-    let recording = recording.map_err(|error| match error {
-        AccessError::NoSuchWarp(_) | AccessError::Facts(_) => refuse(&error),
-        AccessError::Plan(_) | AccessError::Program(_) | AccessError::Session(_) => {
-            report::environment(&error, as_json)
-        }
+    let recording = record(&mut compiler, &target.request(), warp, &session.cancellation);
+    let recording = recording.map_err(|error| match &error {
+        AccessError::NoSuchWarp(_) => refuse(&error),
+        AccessError::Program(why) => not_run(why, as_json),
     })?;
+    let kernel = &target.kernel;
     let Some(line) = arguments.line else {
         return Ok(Outcome::passed(match as_json {
             true => report_document(&AccessesReport {

@@ -33,6 +33,8 @@ pub mod run;
 pub mod search;
 pub mod shell;
 pub mod suggest;
+pub mod timeline;
 pub mod tour;
 pub mod user_settings;
+mod virtual_target;
 pub mod worker;

@@ -12,8 +12,9 @@ use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::access::{TraceState, WarpSelection};
+use crate::workbench::access::WarpSelection;
 use crate::workbench::command::Command;
+use crate::workbench::on_demand::OnDemandState;
 
 /// View state of the panel.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ pub(super) fn show(
     };
     controls(ui, bench, view, commands);
     let recording = match &opened.accesses.state {
-        TraceState::Nothing => {
+        OnDemandState::Nothing => {
             placeholder::show(
                 ui,
                 "No accesses recorded yet",
@@ -73,7 +74,7 @@ pub(super) fn show(
             );
             return;
         }
-        TraceState::Running => {
+        OnDemandState::Running => {
             placeholder::show(
                 ui,
                 "Looking…",
@@ -81,11 +82,11 @@ pub(super) fn show(
             );
             return;
         }
-        TraceState::Failed(why) => {
+        OnDemandState::Failed(why) => {
             placeholder::show(ui, "The accesses cannot be recorded", why);
             return;
         }
-        TraceState::Recorded(recording) => recording,
+        OnDemandState::Found(recording) => recording,
     };
     if recording.sites.is_empty() {
         placeholder::show(ui, "This warp accesses no memory", "Choose another warp or block");
@@ -173,7 +174,7 @@ fn controls(ui: &mut Ui, bench: &Workbench, view: &mut AccessView, commands: &mu
             .response
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Workload of accesses"));
         let is_old = opened.accesses.wanted.as_ref().is_some_and(|seen| *seen != wanted);
-        if is_old && !matches!(opened.accesses.state, TraceState::Nothing) {
+        if is_old && !matches!(opened.accesses.state, OnDemandState::Nothing) {
             ui.weak("press Look to record it");
         }
     });

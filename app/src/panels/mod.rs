@@ -33,6 +33,7 @@ mod search;
 pub mod speed_of_light;
 #[cfg(test)]
 mod tests;
+mod timeline;
 pub mod timing;
 mod variant;
 mod variant_rows;
@@ -62,6 +63,7 @@ pub struct Views {
     figures: figures::FiguresView,
     lesson: lesson::LessonView,
     access: access::AccessView,
+    timeline: timeline::TimelineView,
     search: search::SearchView,
     variant: variant::VariantView,
     best_so_far: best_so_far::BestSoFarView,
@@ -111,6 +113,7 @@ pub fn title(panel: Panel, bench: &Workbench) -> String {
         | Panel::Doctor
         | Panel::Lesson
         | Panel::Access
+        | Panel::Timeline
         | Panel::Search
         | Panel::BestSoFar
         | Panel::Archive => plain,
@@ -141,6 +144,7 @@ pub const fn inset(panel: Panel) -> i8 {
         | Panel::Doctor
         | Panel::Lesson
         | Panel::Access
+        | Panel::Timeline
         | Panel::Search
         | Panel::Variant
         | Panel::BestSoFar
@@ -186,6 +190,7 @@ pub fn show(
             let cursor = cursor(bench, views);
             access::show(ui, bench, &mut views.access, cursor, commands);
         }
+        Panel::Timeline => timeline::show(ui, bench, &mut views.timeline, commands),
         Panel::Search => search::show(ui, bench, &mut views.search, now, commands),
         Panel::Variant => variant::show(ui, bench, &mut views.variant, commands),
         Panel::BestSoFar => best_so_far::show(ui, bench, &mut views.best_so_far, commands),

@@ -342,7 +342,7 @@ fn original(name: LayoutName) -> Tree<Pane> {
         LayoutName::Code => {
             let editor = tabs(t, &[Panel::Editor]);
             let facts = tabs(t, &[Panel::Counters, Panel::Resources, Panel::Problems]);
-            let assembly = tabs(t, &[Panel::Assembly]);
+            let assembly = tabs(t, &[Panel::Assembly, Panel::Timeline]);
             let left = split(t, Vertical, &[(editor, 0.72), (facts, 0.28)]);
             split(t, Horizontal, &[(left, 0.45), (assembly, 0.55)])
         }

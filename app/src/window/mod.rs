@@ -248,10 +248,7 @@ impl Window {
         if let Command::ShowSettings(words) = &command {
             self.settings = Some(SettingsPage::new(&self.bench.settings, words));
         } else if let Command::Show(panel) = &command {
-            if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
-                self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
-            }
-            self.show_panel(*panel);
+            self.show_panel(*panel, now);
         } else if let Command::Layout(name) = &command {
             self.choose_layout(*name);
         } else if command == Command::ResetLayout {
@@ -268,7 +265,7 @@ impl Window {
         } else if let Command::Edit(edit) = &command {
             self.views.editor.ask(*edit);
         } else if command == Command::GroupRuns {
-            self.show_panel(Panel::History);
+            self.show_panel(Panel::History, now);
             self.views.group_runs();
         } else if let Command::AskForLabel(number) = &command {
             self.ask_for_label(*number, now);
@@ -277,19 +274,25 @@ impl Window {
         } else if command == Command::Search(SearchCommand::Start) {
             self.choose_layout(LayoutName::Search);
         } else if command == Command::Search(SearchCommand::Suggest) {
-            self.show_panel(Panel::Variant);
+            self.show_panel(Panel::Variant, now);
+        } else if command == Command::Timeline {
+            self.show_panel(Panel::Timeline, now);
         } else if command == Command::Measure(MeasureCommand::Profile) {
-            self.show_panel(Panel::Counters);
+            self.show_panel(Panel::Counters, now);
         } else if command == Command::AuditChecker {
-            self.show_panel(Panel::Result);
+            self.show_panel(Panel::Result, now);
         } else if command == Command::RunDoctor {
-            self.show_panel(Panel::Doctor);
+            self.show_panel(Panel::Doctor, now);
         }
         self.bench.carry_out(command, now);
     }
 
     /// Shows a panel, or a layout, in place of the settings.
-    fn show_panel(&mut self, panel: Panel) {
+    /// Shows a panel; a lesson that hides it shows everything.
+    fn show_panel(&mut self, panel: Panel, now: Duration) {
+        if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(&panel)) {
+            self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
+        }
         self.settings = None;
         self.layouts.show(panel);
         self.keep_layouts();

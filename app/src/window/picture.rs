@@ -10,9 +10,9 @@ use super::headless::{HeadlessError, HeadlessWindow, Scene};
 use crate::session::Session;
 use crate::theme::ThemeName;
 use crate::workbench::Workbench;
-use crate::workbench::access::TraceState;
 use crate::workbench::command::{Command, MeasureCommand};
 use crate::workbench::evaluations::{KernelState, MachineState, Sass};
+use crate::workbench::on_demand::OnDemandState;
 use crate::workbench::open_project::HistoryState;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
@@ -170,7 +170,7 @@ fn look_at_warp(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
     studio.carry_out(Command::Trace(None));
     studio.run_until("what a warp accesses", RUN_WITHIN, |bench| {
         let seen = bench.opened.as_ref().map(|opened| &opened.accesses.state);
-        !matches!(seen, Some(TraceState::Nothing | TraceState::Running))
+        !matches!(seen, Some(OnDemandState::Nothing | OnDemandState::Running))
     })
 }
 

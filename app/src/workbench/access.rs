@@ -11,6 +11,7 @@ use lightbench_core::virtual_gpu::machine::WarpId;
 use super::Workbench;
 use super::background_task::BackgroundTask;
 use super::notices::NoticeLevel;
+use super::on_demand::OnDemand;
 
 /// A warp of a kernel, on the inputs of one workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,25 +31,8 @@ pub struct TraceRequest {
     pub sheet: &'static DeviceSheet,
 }
 
-/// The latest request for a warp's accesses and its state.
-#[derive(Clone, Debug, Default)]
-pub struct WarpAccesses {
-    pub wanted: Option<WarpSelection>,
-    pub state: TraceState,
-}
-
-/// State of the latest request.
-#[derive(Clone, Debug, Default)]
-pub enum TraceState {
-    /// No request yet.
-    #[default]
-    Nothing,
-    /// The virtual GPU runs the kernel.
-    Running,
-    Recorded(Arc<Recording>),
-    /// The accesses could not be recorded, for this reason.
-    Failed(String),
-}
+/// The latest request for the accesses of a warp, and what was recorded.
+pub type WarpAccesses = OnDemand<WarpSelection, Recording>;
 
 impl Workbench {
     /// The default selection: the first warp, on the largest verification workload.
@@ -76,7 +60,7 @@ impl Workbench {
             kernel: Arc::new(kernel.clone()),
             sheet,
         };
-        opened.accesses = WarpAccesses { wanted: Some(wanted), state: TraceState::Running };
+        opened.accesses.begin(wanted);
         self.submit(BackgroundTask::Trace(Box::new(tracing)));
     }
 
@@ -85,17 +69,6 @@ impl Workbench {
         let wanted = self.opened.as_ref().and_then(|opened| opened.accesses.wanted.clone());
         if let Some(wanted) = wanted.filter(|wanted| wanted.kernel == kernel) {
             self.trace(Some(wanted), now);
-        }
-    }
-
-    /// Stores the result of a request; results of superseded requests are dropped.
-    pub(super) fn handle_trace(&mut self, wanted: &WarpSelection, seen: Result<Recording, String>) {
-        let Some(opened) = &mut self.opened else { return };
-        if opened.accesses.wanted.as_ref() == Some(wanted) {
-            opened.accesses.state = match seen {
-                Ok(recording) => TraceState::Recorded(Arc::new(recording)),
-                Err(why) => TraceState::Failed(why),
-            };
         }
     }
 }

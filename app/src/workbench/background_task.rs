@@ -27,6 +27,7 @@ use lightbench_core::search::{Header, SearchState};
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::toolchain::doctor::Report;
+use lightbench_core::verify::device_session::timelines::LaunchTimeline;
 
 use super::access::{TraceRequest, WarpSelection};
 use super::audit::AuditRequest;
@@ -39,6 +40,7 @@ use super::recent_history::RecentHistory;
 use super::run_details::ReadRun;
 use super::search::{LoadedSearch, SearchControl, SearchRequest};
 use super::settings::Settings;
+use super::timeline::{TimelineRequest, TimelineSelection};
 use crate::theme::ThemeName;
 
 /// The content of a folder without a project.
@@ -135,6 +137,8 @@ pub enum BackgroundTask {
     SaveProgress(PathBuf, LessonProgress),
     /// Record the accesses of a warp.
     Trace(Box<TraceRequest>),
+    /// Model the launches of a kernel.
+    Timeline(Box<TimelineRequest>),
     /// Audit the checker on a project.
     AuditChecker(Box<AuditRequest>),
     /// Start or resume a search.
@@ -196,6 +200,8 @@ pub enum TaskResult {
     Lesson(PathBuf, Box<LoadedLesson>),
     /// The accesses of a warp, or why they could not be recorded.
     AccessesTraced(PathBuf, WarpSelection, Result<access::Recording, String>),
+    /// The timelines of a kernel's launches, or why they could not be modelled.
+    TimelineModelled(PathBuf, TimelineSelection, Result<Vec<LaunchTimeline>, String>),
     /// The catch matrix of the checker, or why the audit failed.
     CheckerAudited(PathBuf, Result<Matrix, String>),
     /// Runs of a project's history, the newest first.
@@ -246,6 +252,7 @@ impl TaskResult {
     pub(super) fn project(&self) -> Option<&Path> {
         match self {
             Self::AccessesTraced(folder, ..)
+            | Self::TimelineModelled(folder, ..)
             | Self::CheckerAudited(folder, _)
             | Self::Changed(folder)
             | Self::Recorded(folder, ..)
@@ -300,6 +307,7 @@ impl QueuedEvent for TaskResult {
             | Self::Broken(_)
             | Self::Lesson(..)
             | Self::AccessesTraced(..)
+            | Self::TimelineModelled(..)
             | Self::CheckerAudited(..)
             | Self::History(..)
             | Self::Saved(..)

@@ -149,6 +149,8 @@ pub enum Command {
     Search(SearchCommand),
     /// Record the accesses of a warp; the default warp if none is given.
     Trace(Option<WarpSelection>),
+    /// Model the timeline of the current kernel.
+    Timeline,
 }
 
 /// A measurement besides the verdict.
@@ -366,6 +368,7 @@ fn listed() -> Vec<Entry> {
         add(Menu::Teach, Command::Lesson(command), title, shortcuts);
     }
     add(Menu::Teach, Command::Trace(None), "Look at memory accesses", &[plain("F4")]);
+    add(Menu::Run, Command::Timeline, "Model the timeline", &[shift("F4")]);
     add(Menu::Help, Command::Palette, "All commands…", &[control_shift("P")]);
     add(Menu::Help, Command::RunDoctor, "Examine this machine", &[]);
     add(Menu::Help, Command::FetchCompiler, "Fetch the compiler", &[]);

@@ -22,6 +22,7 @@ pub mod matrix;
 pub mod measurements;
 pub mod new_project;
 pub mod notices;
+pub mod on_demand;
 pub mod open_project;
 pub mod panel;
 pub mod path_browser;
@@ -41,6 +42,7 @@ mod shown;
 mod task_results;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod timeline;
 mod unsaved;
 pub mod verdict;
 pub mod verdict_fields;
@@ -259,13 +261,12 @@ impl Workbench {
             Command::Lesson(command) => self.carry_out_lesson(command, now),
             Command::Search(command) => self.search(command, now),
             Command::Trace(wanted) => self.trace(wanted, now),
+            Command::Timeline => self.model_timeline(now),
             Command::CloseProject => self.close(now),
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),
-            Command::Quit if self.documents.any_changed() => {
-                self.effects.push(UiEffect::ConfirmQuit);
-            }
-            Command::Quit | Command::QuitAnyway => self.effects.push(UiEffect::Quit),
+            Command::Quit => self.quit(),
+            Command::QuitAnyway => self.effects.push(UiEffect::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
             Command::Measure(command) => self.carry_out_measuring(command, now),
@@ -327,6 +328,12 @@ impl Workbench {
             | Command::Palette
             | Command::QuickOpen => {}
         }
+    }
+
+    /// Asks before texts that are not saved are lost.
+    fn quit(&mut self) {
+        let is_changed = self.documents.any_changed();
+        self.effects.push(if is_changed { UiEffect::ConfirmQuit } else { UiEffect::Quit });
     }
 
     fn choose_workload(&mut self, name: String) {

@@ -9,6 +9,7 @@ use super::access::WarpAccesses;
 use super::audit::AuditState;
 use super::lesson::LessonState;
 use super::problem::{self, Problem};
+use super::timeline::KernelTimelines;
 
 /// The open project and its state.
 #[derive(Clone, Debug)]
@@ -27,6 +28,7 @@ pub struct OpenProject {
     pub lesson: LessonState,
     /// Memory accesses of a warp.
     pub accesses: WarpAccesses,
+    pub timelines: KernelTimelines,
     /// The audit of the checker.
     pub audit: AuditState,
 }
@@ -52,6 +54,7 @@ impl OpenProject {
             history: HistoryState::Reading,
             lesson: LessonState::default(),
             accesses: WarpAccesses::default(),
+            timelines: KernelTimelines::default(),
             audit: AuditState::default(),
         }
     }

@@ -29,6 +29,7 @@ pub enum Panel {
     Doctor,
     Lesson,
     Access,
+    Timeline,
     Search,
     Variant,
     BestSoFar,
@@ -36,7 +37,7 @@ pub enum Panel {
 }
 
 impl Panel {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Project,
         Self::Editor,
         Self::Problems,
@@ -55,6 +56,7 @@ impl Panel {
         Self::Doctor,
         Self::Lesson,
         Self::Access,
+        Self::Timeline,
         Self::Search,
         Self::Variant,
         Self::BestSoFar,
@@ -83,6 +85,7 @@ impl Panel {
             Self::Doctor => "Doctor",
             Self::Lesson => "Lesson",
             Self::Access => "Memory access",
+            Self::Timeline => "Timeline",
             Self::Search => "Search",
             Self::Variant => "Variant",
             Self::BestSoFar => "Best so far",

@@ -39,7 +39,16 @@ impl Workbench {
             TaskResult::Broken(broken) => self.open_broken(*broken, now),
             TaskResult::TextsChecked(_, problems) => self.texts_checked(&problems),
             TaskResult::Lesson(folder, read) => self.read_lesson(&folder, *read, now),
-            TaskResult::AccessesTraced(_, wanted, seen) => self.handle_trace(&wanted, seen),
+            TaskResult::AccessesTraced(_, wanted, seen) => {
+                if let Some(opened) = &mut self.opened {
+                    opened.accesses.finish(&wanted, seen);
+                }
+            }
+            TaskResult::TimelineModelled(_, wanted, found) => {
+                if let Some(opened) = &mut self.opened {
+                    opened.timelines.finish(&wanted, found);
+                }
+            }
             TaskResult::CheckerAudited(_, matrix) => self.handle_audit(matrix),
             TaskResult::History(folder, runs, part) => self.read_history(&folder, &runs, part),
             TaskResult::Changed(folder) => {
@@ -217,6 +226,7 @@ impl Workbench {
         self.mark_broken();
         for name in &changed {
             self.retrace(name, now);
+            self.repeat_timeline(name, now);
         }
         if self.settings.mode == Mode::Off {
             return;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use lightbench_units::Bytes;
-use lightbench_virtual_gpu::cost::time::LaunchStart;
+use lightbench_virtual_gpu::cost::time::{LaunchStart, ModelError, Modelled, Timeline, timeline};
 use lightbench_virtual_gpu::machine;
 use lightbench_virtual_gpu::machine::{
     Accesses, Approximation, BlockOrder, OnFault, TensorModel, WarpId,
@@ -132,6 +132,43 @@ impl VirtualDevice {
         let config = self.config(launch)?;
         let module = launched_module(&self.modules, launch)?;
         Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
+    }
+
+    /// The timeline of a block of a launch, or why its time is not modelled. The buffers hold only a part of the result
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// The launch is invalid.
+    pub fn timeline(
+        &mut self,
+        launch: &Launch,
+        residence: Option<Residence>,
+    ) -> Result<Result<Timeline, ModelError>, DeviceError> {
+        let launched = self.model(launch, residence, LaunchStart::First)?;
+        if let Modelled::Withheld(reason) = launched.modelled {
+            return Ok(Err(reason));
+        }
+        let (counted, rates) = (launched.counted.as_ref(), self.sheet.rates());
+        let counted = counted.zip(rates.as_ref());
+        let recorded =
+            counted.and_then(|((counters, shape), rates)| timeline(counters, shape, rates));
+        Ok(recorded.ok_or(ModelError::NotRecorded))
+    }
+
+    /// Models a launch.
+    fn model(
+        &mut self,
+        launch: &Launch,
+        residence: Option<Residence>,
+        begins: LaunchStart,
+    ) -> Result<modelled_launch::ModelledLaunch, DeviceError> {
+        let config = self.config(launch)?;
+        let module = launched_module(&self.modules, launch)?;
+        let kernel = (module, launch.kernel.as_str());
+        let room = self.buffers.values().map(|buffer| buffer.bytes).sum();
+        let grid = modelled_launch::Grid { config, residence, room, begins };
+        Ok(modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?)
     }
 
     /// A launch executed several times: later executions may find the data of the first one in L2.
@@ -289,13 +326,7 @@ impl Device for VirtualDevice {
                 if known.is_empty() { LaunchStart::First } else { LaunchStart::AfterOthers };
             let launched = match operation {
                 Operation::Launch { launch, residence } => {
-                    let config = self.config(launch)?;
-                    let module = launched_module(&self.modules, launch)?;
-                    let kernel = (module, launch.kernel.as_str());
-                    let room = self.buffers.values().map(|buffer| buffer.bytes).sum();
-                    let grid =
-                        modelled_launch::Grid { config, residence: *residence, room, begins };
-                    modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
+                    self.model(launch, *residence, begins)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let modelled = modelled_launch::fill(&self.sheet, self.known(*buffer)?.bytes);

@@ -7,4 +7,4 @@ mod record;
 mod tests;
 
 pub use picture::{AccessPicture, Bank, Banks, Sector, Sectors, Units};
-pub use record::{AccessError, Recording, RecordingRequest, Site, record, usual_workload};
+pub use record::{AccessError, Recording, Site, record, usual_workload};

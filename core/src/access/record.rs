@@ -1,46 +1,18 @@
 //! Runs a kernel on the virtual GPU with the inputs of one workload, and groups the accesses of one warp by line.
 
-use std::collections::BTreeMap;
-
 use lightbench_primitives::cancellation::Cancellation;
-use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::picture::title;
-use crate::compile::facts::{FactsError, Setting, facts};
-use crate::compile::{Build, Compiler};
-use crate::device::DeviceSheet;
-use crate::project::manifest::Distribution;
-use crate::project::{Kernel, PlanError, Project, Purpose, Workload};
+use crate::compile::Compiler;
+use crate::project::{Project, Purpose, Workload};
 use crate::verify::compiled_candidate::Origins;
-use crate::verify::device_session::accesses::{AccessRequest, LaunchAccesses, accesses};
-use crate::verify::device_session::{ModuleImage, SessionFailure};
+use crate::verify::device_session::accesses::{LaunchAccesses, accesses};
 use crate::verify::fault_report::CodePlace;
-use crate::verify::program::{Program, ProgramError};
 use crate::virtual_gpu::machine::{AccessedMemory, WarpAccess, WarpId};
+use crate::virtual_program::{ProgramRequest, VirtualProgram, VirtualProgramError};
 
 /// The largest number of accesses kept for one launch.
 const MOST_ACCESSES: usize = 4096;
-
-/// The largest number of warp instructions of one launch: a few seconds.
-const MOST_STEPS: u64 = 1 << 26;
-
-/// A request to record the accesses of a warp.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordingRequest<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// The kernel, one of the project's.
-    pub kernel: &'a Kernel,
-    /// Whose inputs it gets.
-    pub workload: &'a Workload,
-    /// The device that is played.
-    pub sheet: &'a DeviceSheet,
-    /// The seed of the inputs.
-    pub seed: u64,
-    /// Which warp.
-    pub warp: WarpId,
-}
 
 /// The accesses of a warp.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,18 +45,9 @@ pub struct Site {
 /// Why nothing can be seen.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// The kernel does not compile.
+    /// The kernel cannot be run.
     #[error(transparent)]
-    Facts(Box<FactsError>),
-    /// The sizes of the workload are invalid.
-    #[error(transparent)]
-    Plan(Box<PlanError>),
-    /// The launch block.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// The device.
-    #[error(transparent)]
-    Session(#[from] SessionFailure),
+    Program(#[from] VirtualProgramError),
     /// No launch has such a warp.
     #[error("no launch has a warp {} in block {:?}", .0.warp, .0.block)]
     NoSuchWarp(WarpId),
@@ -96,36 +59,19 @@ pub enum AccessError {
 /// The kernel does not compile or cannot run, or no launch has the warp.
 pub fn record(
     compiler: &mut Compiler,
-    wanted: &RecordingRequest<'_>,
+    request: &ProgramRequest<'_>,
+    warp: WarpId,
     cancellation: &Cancellation,
 ) -> Result<Recording, AccessError> {
-    let RecordingRequest { project, kernel, workload, sheet, seed, warp } = *wanted;
-    let (chosen, build) = (&BTreeMap::new(), Build::Optimised);
-    let setting = Setting { project, workload, chosen, sheet, multiprocessors: None, build };
-    let facts = facts(compiler, kernel, &setting, cancellation);
-    let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
-    let case = Case::new(&project.definition, workload);
-    let case = case.map_err(|error| AccessError::Plan(Box::new(error)))?;
-    let program = Program::from_facts(0, &project.definition, kernel, facts)?;
-    let image = ModuleImage { ptx: facts.artifact.ptx.clone(), cubin: None };
-    let draw = InputMode::Distribution(Distribution::AsDeclared);
-    let order = AccessRequest {
-        sheet,
-        image: &image,
-        case: &case,
-        program: &program,
-        recipe: InputSpec { seed, draw },
-        warp,
-        most: MOST_ACCESSES,
-        max_steps: MOST_STEPS,
-    };
-    let launches = accesses(&order)?;
+    let program = VirtualProgram::compile(compiler, request, cancellation)?;
+    let launches = accesses(&program.run(), (warp, MOST_ACCESSES));
+    let launches = launches.map_err(VirtualProgramError::from)?;
     if launches.is_empty() {
         return Err(AccessError::NoSuchWarp(warp));
     }
     let left_out = launches.iter().map(|launch| launch.accesses.left_out).sum();
-    let sites = sites(&Origins::from_facts(facts), launches);
-    Ok(Recording { workload: workload.name.clone(), warp, sites, left_out })
+    let sites = sites(&program.origins, launches);
+    Ok(Recording { workload: request.workload.name.clone(), warp, sites, left_out })
 }
 
 /// The default workload for recordings: the largest one for verification, which a virtual device runs quickly.

@@ -221,6 +221,23 @@ pub enum Depth {
     Deep,
 }
 
+/// A part of a row, between two values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// The identity.
+    pub id: MarkId,
+    /// The index of its row.
+    pub row: usize,
+    /// The interval.
+    pub x: (f64, f64),
+    /// What happens in it.
+    pub name: String,
+    /// The origin.
+    pub origin: Origin,
+    /// Which colour it has.
+    pub hue: Hue,
+}
+
 /// A length in a row, from zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {

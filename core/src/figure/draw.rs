@@ -1,7 +1,8 @@
 //! Places the content of a figure: areas below lines, lines below bars, bars below marks, text last.
 
 use super::content::{
-    Arrow, Band, Bar, Cloud, Course, Depth, Emphasis, Hue, Line, Mark, Origin, Reading, Stroke,
+    Arrow, Band, Bar, Cloud, Course, Depth, Emphasis, Hue, Line, Mark, Origin, Reading, Span,
+    Stroke,
 };
 use super::key::pen;
 use super::labels::Labels;
@@ -19,6 +20,7 @@ pub(super) fn draw(scene: &mut Scene, figure: &Figure, places: &Places, measure:
             Item::Band(band) => draw_band(scene, figure, places, band),
             Item::Line(line) => draw_line(scene, figure, places, line, &mut labels),
             Item::Cloud(cloud) => draw_cloud(scene, figure, places, cloud),
+            Item::Span(span) => draw_span(scene, figure, places, (*index, span)),
             Item::Bar(bar) => draw_bar(scene, figure, places, (*index, bar)),
             Item::Arrow(arrow) => draw_arrow(scene, figure, places, arrow),
             Item::Mark(mark) => draw_mark(scene, figure, places, (*index, mark)),
@@ -51,7 +53,7 @@ const fn depth(item: &Item) -> u8 {
         Item::Band(_) => 0,
         Item::Line(_) => 1,
         Item::Cloud(_) => 2,
-        Item::Bar(_) => 3,
+        Item::Bar(_) | Item::Span(_) => 3,
         Item::Arrow(_) => 4,
         Item::Mark(mark) => 5 + mark.emphasis as u8,
     }
@@ -250,6 +252,19 @@ fn draw_bar(scene: &mut Scene, figure: &Figure, places: &Places, (item, bar): (u
     }
     let place = Rect { left: places.frame.left, right: places.frame.right, top, bottom };
     scene.spots.push(Spot { id: bar.id, item, place });
+}
+
+/// Origins have no form here, as they would not be distinguishable in narrow spans.
+fn draw_span(scene: &mut Scene, figure: &Figure, places: &Places, (item, span): (usize, &Span)) {
+    let x = |value: f64| figure.x().scale.place(value).map(|place| places.x(place));
+    let (Some(start), Some(end)) = (x(span.x.0), x(span.x.1)) else { return };
+    // A span is at least as wide as a line.
+    let end = end.max(start + 1.0);
+    let Some((top, bottom)) = places.row(span.row) else { return };
+    let gap = (bottom - top) * 0.14;
+    let Some(place) = places.cut_area((start, end), (top + gap, bottom - gap)) else { return };
+    scene.shapes.push(Shape::Box { place, ink: Ink::Hue(span.hue), opacity: 1.0, edge: None });
+    scene.spots.push(Spot { id: span.id, item, place });
 }
 
 /// A way with a head; it ends before the mark that it leads to.

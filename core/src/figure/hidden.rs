@@ -46,6 +46,7 @@ impl Hidden {
             Item::Line(line) => stroke(line.stroke) || hue(line.hue),
             Item::Band(band) => hue(band.hue),
             Item::Bar(bar) => self.objects.contains(&bar.id.of) || origin(bar.origin),
+            Item::Span(span) => origin(span.origin) || hue(span.hue),
             Item::Arrow(arrow) => hue(arrow.hue),
             Item::Cloud(cloud) => origin(cloud.origin) || hue(cloud.hue),
         }
@@ -62,9 +63,12 @@ impl Figure {
             .filter(|item| hidden.hides(item))
             .filter_map(|item| match item {
                 Item::Mark(mark) => Some((mark.x.value, mark.y.value)),
-                Item::Line(_) | Item::Band(_) | Item::Bar(_) | Item::Arrow(_) | Item::Cloud(_) => {
-                    None
-                }
+                Item::Line(_)
+                | Item::Band(_)
+                | Item::Span(_)
+                | Item::Bar(_)
+                | Item::Arrow(_)
+                | Item::Cloud(_) => None,
             })
             .collect();
         let mut items: Vec<Item> =
@@ -84,7 +88,7 @@ impl Figure {
                 }
                 true
             }
-            Item::Mark(_) | Item::Band(_) | Item::Cloud(_) => true,
+            Item::Mark(_) | Item::Band(_) | Item::Span(_) | Item::Cloud(_) => true,
         });
         let (title, x, y) = (self.title.clone(), self.x.clone(), self.y.clone());
         Self { title, x, y, items, key: self.key(), hidden: hidden.signs.clone() }

@@ -29,10 +29,11 @@ pub use build::scaling::{ScalingPoint, ScalingQuantity, scaling};
 pub use build::speed_of_light::{
     BusyUnit, share_of_bound, speed_of_light, units_of_bound, units_of_counts,
 };
+pub use build::timeline::{Lane, LaneSpan, lanes};
 pub use build::workloads::{OtherRunTime, WorkloadTime, workloads};
 pub use content::{
     Arrow, Band, Bar, Change, Cloud, Course, Depth, Direction, Emphasis, Hue, Line, Mark, MarkId,
-    Meaning, Origin, Reading, Row, Sign, Stroke,
+    Meaning, Origin, Reading, Row, Sign, Span, Stroke,
 };
 pub use hidden::Hidden;
 pub use layout::lay_out;
@@ -70,6 +71,8 @@ pub enum Item {
     Line(Line),
     /// An area.
     Band(Band),
+    /// A part of a row.
+    Span(Span),
     /// A length.
     Bar(Bar),
     /// A way.
@@ -152,6 +155,7 @@ impl Figure {
             self.items.iter().any(|item| match item {
                 Item::Mark(mark) => mark.origin == *origin,
                 Item::Bar(bar) => bar.origin == *origin,
+                Item::Span(span) => span.origin == *origin,
                 Item::Line(_) | Item::Band(_) | Item::Arrow(_) | Item::Cloud(_) => false,
             })
         };
@@ -176,6 +180,7 @@ impl Figure {
             .filter_map(|item| match item {
                 Item::Mark(mark) => Some(((mark.x.value, mark.y.value), mark.id)),
                 Item::Bar(bar) => Some(((bar.value, bar.row as f64), bar.id)),
+                Item::Span(span) => Some(((span.x.0, span.row as f64), span.id)),
                 Item::Line(_) | Item::Band(_) | Item::Arrow(_) | Item::Cloud(_) => None,
             })
             .map(|((x, y), id)| match self.y {
@@ -208,6 +213,11 @@ impl Figure {
                     self.check_y(low)?;
                     self.check_y(high)?;
                 }
+            }
+            Item::Span(span) => {
+                self.check_row(span.row as f64)?;
+                self.check_x(span.x.0)?;
+                self.check_x(span.x.1)?;
             }
             Item::Bar(bar) => {
                 self.check_row(bar.row as f64)?;
@@ -346,6 +356,7 @@ fn extent(item: &Item, (xs, ys): &mut (Vec<f64>, Vec<f64>)) {
             xs.extend(band.x.into_iter().flat_map(|(low, high)| [low, high]));
             ys.extend(band.y.into_iter().flat_map(|(low, high)| [low, high]));
         }
+        Item::Span(span) => xs.extend([span.x.0, span.x.1]),
         Item::Bar(bar) => xs.extend([Some(bar.value), bar.whole, bar.second].into_iter().flatten()),
         Item::Arrow(arrow) => {
             xs.extend([arrow.from.0, arrow.to.0]);

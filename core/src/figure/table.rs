@@ -2,7 +2,7 @@
 
 use lightbench_primitives::display_text::in_spreadsheet;
 
-use super::content::{Bar, Mark, Meaning, Reading};
+use super::content::{Bar, Mark, Meaning, Reading, Span};
 use super::{Axis, Figure, Item, Unit, Vertical};
 
 /// The card of one value.
@@ -49,6 +49,7 @@ impl Figure {
         match item {
             Item::Mark(mark) => self.card_of_mark(mark),
             Item::Bar(bar) => self.card_of_bar(bar),
+            Item::Span(span) => self.card_of_span(span),
             Item::Line(line) => match &line.meaning {
                 Some(Meaning { name, value, unit, origin }) => {
                     Card { title: name.clone(), rows: vec![(origin.clone(), unit.show(*value))] }
@@ -77,6 +78,18 @@ impl Figure {
         rows.extend(bar.details.iter().cloned());
         rows.push(("Origin".to_owned(), bar.origin.word().to_owned()));
         Card { title: row.to_owned(), rows }
+    }
+
+    fn card_of_span(&self, span: &Span) -> Card {
+        let (start, end) = span.x;
+        let shown = |value| self.x().unit.show(value);
+        let rows = [
+            (span.name.clone(), shown(end - start)),
+            ("From".to_owned(), shown(start)),
+            ("To".to_owned(), shown(end)),
+            ("Origin".to_owned(), span.origin.word().to_owned()),
+        ];
+        Card { title: self.row(span.row).to_owned(), rows: rows.into() }
     }
 
     fn row(&self, index: usize) -> &str {
@@ -140,6 +153,13 @@ impl Figure {
                 };
                 *cells.get_mut(column)? = Cell::number(value, unit);
                 (name, cells, origin)
+            }
+            Item::Span(span) => {
+                let number = |value| Cell::number(value, self.x().unit);
+                let cells =
+                    vec![Cell::default(), number(span.x.0), number(span.x.1), Cell::default()];
+                let name = format!("{}, {}", self.row(span.row), span.name);
+                (name, cells, span.origin.word().to_owned())
             }
             Item::Band(_) | Item::Arrow(_) | Item::Cloud(_) => return None,
         };

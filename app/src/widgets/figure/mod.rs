@@ -174,7 +174,7 @@ fn picture(ui: &mut Ui, figure: &Figure, view: &mut FigureView, height: f32) -> 
         ui.painter().rect_stroke(place.expand(2.0), 2.0, edge, StrokeKind::Outside);
     }
     for spot in hovered.iter().chain(&under_keys) {
-        paint::ring(ui, plot::at(spot.place, place.min), is_bar(figure, spot));
+        paint::ring(ui, plot::at(spot.place, place.min), fills_row(figure, spot));
     }
     let is_menu_open = data.context_menu_opened() || whole.context_menu_opened();
     if let Some(spot) = hovered.or(under_keys).filter(|_| !data.dragged() && !is_menu_open) {
@@ -213,7 +213,12 @@ fn menu_entries(ui: &mut Ui, figure: &Figure, view: &mut FigureView) -> Option<E
 fn named(item: &Item, id: MarkId) -> Option<(&str, MarkId)> {
     match item {
         Item::Mark(mark) => (mark.id == id).then_some((mark.name.as_str(), id)),
-        Item::Line(_) | Item::Band(_) | Item::Bar(_) | Item::Arrow(_) | Item::Cloud(_) => None,
+        Item::Line(_)
+        | Item::Band(_)
+        | Item::Span(_)
+        | Item::Bar(_)
+        | Item::Arrow(_)
+        | Item::Cloud(_) => None,
     }
 }
 
@@ -243,8 +248,8 @@ fn describe(ui: &Ui, figure: &Figure, response: &Response, spot: Option<Spot>) {
     });
 }
 
-fn is_bar(figure: &Figure, spot: &Spot) -> bool {
-    matches!(figure.items().get(spot.item), Some(Item::Bar(_)))
+fn fills_row(figure: &Figure, spot: &Spot) -> bool {
+    matches!(figure.items().get(spot.item), Some(Item::Bar(_) | Item::Span(_)))
 }
 
 /// The mark nearest to the pointer, within the maximum distance.

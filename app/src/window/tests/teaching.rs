@@ -16,8 +16,12 @@ use lightbench_core::project::Project;
 use lightbench_core::speed_of_light::advice::Advice;
 use lightbench_core::speed_of_light::fact::Fact;
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
-use lightbench_core::units::Seconds;
+use lightbench_core::units::{Bytes, Hertz, Seconds};
+use lightbench_core::verify::device_session::timelines::LaunchTimeline;
 use lightbench_core::verify::verdict::WorkloadStanding;
+use lightbench_core::virtual_gpu::cost::time::{
+    Activity, CopyInterval, ModelError, ProductInterval, Span, StallReason, Timeline, WarpTimeline,
+};
 use lightbench_core::virtual_gpu::error::PtxLocation;
 use lightbench_core::virtual_gpu::machine::{AccessKind, AccessedMemory, WarpAccess, WarpId};
 
@@ -333,4 +337,54 @@ fn what_was_recorded_and_guessed_is_drawn_and_is_no_run() {
     press(&mut harness, Modifiers::NONE, Key::Enter);
     assert_eq!(harness.state().window.bench.selection.run, None::<RunNumber>);
     testing::snapshot(&harness, "lesson-recorded");
+}
+
+/// A timeline of two launches: a warp that copies beside one that multiplies, and a launch without a model.
+fn launches() -> Vec<LaunchTimeline> {
+    let span = |start, end, activity| Span { start, end, activity };
+    let waits = Activity::Waits(StallReason::Barriers);
+    let warps = vec![
+        WarpTimeline {
+            warp: 0,
+            spans: vec![span(0.0, 100.0, Activity::Runs), span(100.0, 900.0, waits)],
+            copies: 1,
+            products: 0,
+        },
+        WarpTimeline {
+            warp: 1,
+            spans: vec![span(0.0, 400.0, waits), span(400.0, 1000.0, Activity::Runs)],
+            copies: 0,
+            products: 1,
+        },
+    ];
+    let copies = vec![CopyInterval { warp: 0, start: 0.0, end: 400.0, bytes: Bytes(4096) }];
+    let products = vec![ProductInterval { warp: 1, start: 450.0, end: 1000.0 }];
+    let timeline = Timeline { cycles: 1000.0, clock: Hertz(1e9), warps, copies, products };
+    let launch = |kernel: &str, timeline| LaunchTimeline { kernel: kernel.to_owned(), timeline };
+    vec![launch("scale", Ok(timeline)), launch("_Z7combinePf", Err(ModelError::NotCounted))]
+}
+
+#[test]
+fn a_timeline_is_modelled_on_request_and_again_for_another_workload() {
+    let (mut harness, script) = shown("coalescing", ThemeName::Dark);
+    press(&mut harness, Modifiers::SHIFT, Key::F4);
+    harness.get_by_label("Modelling…");
+    let handed = script.handed();
+    let asked = handed.iter().find_map(|task| {
+        if let BackgroundTask::Timeline(request) = task { Some(request.clone()) } else { None }
+    });
+    let asked = asked.expect("a kernel is modelled");
+    let root = asked.project.root.clone();
+    let answer = |found| TaskResult::TimelineModelled(root.clone(), asked.wanted.clone(), found);
+    script.find(answer(Err("the sheet lacks a rate".to_owned())));
+    harness.run();
+    harness.get_by_label("The kernel cannot be modelled");
+    script.find(answer(Ok(launches())));
+    harness.run();
+    harness.get_by_label("Launch");
+    testing::snapshot(&harness, "timeline");
+    let state = harness.state_mut();
+    state.window.carry_out(Command::ChooseWorkload("other".to_owned()), NOW);
+    harness.run();
+    harness.get_by_label("press Model for the selected kernel, workload and device");
 }

@@ -143,9 +143,12 @@ mod tests {
             .iter()
             .filter_map(|item| match item {
                 Item::Mark(mark) => Some((mark.id.of, mark.y.value)),
-                Item::Line(_) | Item::Band(_) | Item::Bar(_) | Item::Arrow(_) | Item::Cloud(_) => {
-                    None
-                }
+                Item::Line(_)
+                | Item::Band(_)
+                | Item::Span(_)
+                | Item::Bar(_)
+                | Item::Arrow(_)
+                | Item::Cloud(_) => None,
             })
             .collect();
         let (failures, times): (Vec<_>, Vec<_>) =
@@ -158,6 +161,7 @@ mod tests {
             Item::Mark(_)
             | Item::Line(_)
             | Item::Band(_)
+            | Item::Span(_)
             | Item::Bar(_)
             | Item::Arrow(_)
             | Item::Cloud(_) => None,

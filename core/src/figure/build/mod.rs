@@ -7,6 +7,7 @@ pub(super) mod over_runs;
 pub(super) mod roofline;
 pub(super) mod scaling;
 pub(super) mod speed_of_light;
+pub(super) mod timeline;
 pub(super) mod workloads;
 
 use super::content::Change;

@@ -28,6 +28,7 @@ mod run;
 mod screening;
 pub mod source_line;
 pub mod suggest;
+pub mod timeline;
 pub mod timing;
 
 #[cfg(test)]

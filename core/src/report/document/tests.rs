@@ -17,6 +17,7 @@ use super::grades::GradesReport;
 use super::lesson::LessonReport;
 use super::number::ReportedNumber;
 use super::suggest::SuggestReport;
+use super::timeline::TimelineReport;
 use super::timing::{ReportedStanding, ReportedTiming};
 use super::{
     CheckReport, CompareReport, ErrorReport, EvalReport, LaunchReport, RunReport, RunReports,
@@ -64,6 +65,7 @@ const DOCUMENTS: &[Document] = &[
     document::<SuggestReport>("suggest.json", "lightbench.suggest/1"),
     document::<AccessesReport>("accesses.json", "lightbench.accesses/1"),
     document::<AccessReport>("access.json", "lightbench.access/1"),
+    document::<TimelineReport>("timeline.json", "lightbench.timeline/1"),
     document::<ExplanationReport>("explain.json", "lightbench.explain/1"),
     document::<ExplanationsReport>("explanations.json", "lightbench.explanations/1"),
     document::<LessonReport>("lesson.json", "lightbench.lesson/1"),

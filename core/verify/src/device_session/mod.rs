@@ -18,6 +18,8 @@ mod sampler;
 mod sampling;
 mod session;
 mod steps;
+pub mod timelines;
+pub mod virtual_run;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -66,8 +66,10 @@ pub(crate) enum Role {
         place: Place,
         returns: bool,
     },
-    /// An asynchronous copy. The end of one with a phase contributes to that phase.
-    Copy,
+    /// An asynchronous copy. The end of one with a phase contributes to that phase; a bulk copy without one stores.
+    Copy {
+        is_bulk: bool,
+    },
     CommitCopies,
     /// Waits until at most this number of groups is pending.
     WaitCopies(u32),
@@ -174,7 +176,7 @@ impl TracedBlock {
         let awaited: BTreeSet<TracedPhase> = waits.collect();
         for warp in &mut self.warps {
             let copied = |step: &Step| match role(step) {
-                Some(Role::Copy) => phase(warp, step),
+                Some(Role::Copy { .. }) => phase(warp, step),
                 _ => None,
             };
             let mut is_kept = vec![true; warp.steps.len()];
@@ -370,8 +372,9 @@ fn role(op: &Op, counts: &Counts) -> Role {
             let place = if atomic.space.is_shared() { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
-        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) | Code::WriteToCluster(_) => {
-            Role::Copy
+        Code::CopyAsync(_) => Role::Copy { is_bulk: false },
+        Code::CopyBulk(_) | Code::CopyTensor(_) | Code::WriteToCluster(_) => {
+            Role::Copy { is_bulk: true }
         }
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
         Code::WaitCopies(pending) | Code::WaitBulk { pending, .. } => Role::WaitCopies(pending),

@@ -11,12 +11,14 @@ mod rates;
 mod replay;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use rates::{Latencies, Rates, TensorRates};
+pub use timeline::{Activity, CopyInterval, ProductInterval, Span, Timeline, WarpTimeline};
 
 use super::Counters;
 use super::expansion::Expansion;
@@ -208,6 +210,9 @@ pub enum ModelError {
     /// A fault ended the launch, or nothing was counted.
     #[error("no instruction was counted")]
     NotCounted,
+    /// A timeline needs the steps of a block.
+    #[error("no block was recorded")]
+    NotRecorded,
 }
 
 /// An assumption of the model.
@@ -311,6 +316,26 @@ pub fn modelled(
     assumptions.push(assumption);
     let waves = spread.waves;
     Modelled::Bound(Bound { time, limit, waits, band, parts, waves, assumptions })
+}
+
+/// The timeline of a recorded block; none if nothing was recorded, or the rates do not suffice.
+#[must_use]
+pub fn timeline(counters: &Counters, shape: &LaunchShape, rates: &Rates) -> Option<Timeline> {
+    if shape.blocks == 0 || shape.resident_blocks == 0 || rates.multiprocessors == 0 {
+        return None;
+    }
+    let trace = counters.trace.as_deref()?;
+    let (counts, spread) = (counters.blocks.scaled(&counters.total), Spread::new(shape, rates));
+    let demand = demand::Demand {
+        counters,
+        counts: &counts,
+        rates,
+        spread: &spread,
+        expansion: None,
+        dram: shape.dram,
+    };
+    let (on, load) = demand.multiprocessor(trace, shape)?;
+    Some(replay::recorded(trace, &on, load)?.finish(rates.clock))
 }
 
 /// The expected time above a bound.

@@ -149,7 +149,7 @@ impl<'a> Assembler<'a> {
                 Role::Load { place, read_only: false } => (place, true, false),
                 Role::Store(place) => (place, false, true),
                 Role::Atomic { place, .. } => (place, true, true),
-                Role::Copy | Role::CommitCopies => (Place::Shared, true, true),
+                Role::Copy { .. } | Role::CommitCopies => (Place::Shared, true, true),
                 Role::Load { read_only: true, .. }
                 | Role::Plain
                 | Role::WaitCopies(_)

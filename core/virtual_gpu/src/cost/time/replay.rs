@@ -7,6 +7,7 @@
 mod groups;
 mod memory;
 mod phases;
+mod recording;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,6 +15,7 @@ use std::collections::BinaryHeap;
 use super::super::trace::{Place, Role, Trace, TracedAccess, TracedOp, TracedPhase};
 use super::order::{Assembler, Planned};
 use super::pipes::{Pipe, cost};
+use super::timeline::Recorder;
 use super::{Latencies, StallReason};
 use groups::Groups;
 use memory::{Memory, Request};
@@ -83,6 +85,8 @@ struct Running {
     slot: usize,
     /// The block of the trace and the warp in it.
     of: (usize, usize),
+    /// Whether its block is the first one.
+    is_first: bool,
     next: usize,
     /// The times at which the results of its steps are available.
     done: Vec<u64>,
@@ -134,26 +138,38 @@ struct Replay<'a> {
     /// The start time of each block.
     begun: Vec<u64>,
     last: u64,
+    /// Collects the timeline of the first block, if requested.
+    recorder: Option<Recorder>,
 }
 
 /// Replays blocks; none if there is nothing to replay.
 pub(super) fn replay(trace: &Trace, on: &Multiprocessor, load: Load) -> Option<Replayed> {
+    let mut replay = prepared(trace, on, load)?;
+    let each = (replay.plans.iter().flatten().map(|warp| warp.steps.len()).sum::<usize>()
+        / replay.plans.len())
+    .max(1);
+    let most = (MOST_STEPS / each).max(load.at_once) as u64;
+    replay.run(load.at_once, load.blocks.min(most));
+    Some(replay.told(load))
+}
+
+/// The timeline of the first block, while as many blocks as are resident at once are replayed.
+pub(super) fn recorded(trace: &Trace, on: &Multiprocessor, load: Load) -> Option<Recorder> {
+    let mut replay = prepared(trace, on, load)?;
+    replay.recorder = Some(Recorder::default());
+    replay.run(load.at_once, load.at_once as u64);
+    replay.recorder
+}
+
+fn prepared<'a>(trace: &'a Trace, on: &'a Multiprocessor, load: Load) -> Option<Replay<'a>> {
     let mut assembler = Assembler::new(&trace.ops, &on.latencies);
     let plans: Vec<Vec<Planned>> = trace
         .blocks
         .iter()
         .map(|block| block.warps.iter().map(|warp| assembler.plan(warp)).collect())
         .collect();
-    let steps = |block: &Vec<Planned>| block.iter().map(|warp| warp.steps.len()).sum::<usize>();
-    let all: usize = plans.iter().map(steps).sum();
-    if all == 0 || load.at_once == 0 {
-        return None;
-    }
-    let each = (all / plans.len()).max(1);
-    let most = (MOST_STEPS / each).max(load.at_once) as u64;
-    let mut replay = Replay::new(trace, on, plans);
-    replay.run(load.at_once, load.blocks.min(most));
-    Some(replay.told(load))
+    let is_empty = plans.iter().flatten().all(|warp| warp.steps.is_empty());
+    (!is_empty && load.at_once > 0).then(|| Replay::new(trace, on, plans))
 }
 
 impl<'a> Replay<'a> {
@@ -169,7 +185,7 @@ impl<'a> Replay<'a> {
         };
         let contributes = |pc: u32| {
             let role = trace.ops.get(pc as usize).map(|op| &op.role);
-            matches!(role, Some(Role::Copy | Role::Arrive { .. } | Role::Barrier { .. }))
+            matches!(role, Some(Role::Copy { .. } | Role::Arrive { .. } | Role::Barrier { .. }))
         };
         let contributions = trace.blocks.iter().map(|block| Contributions::new(block, contributes));
         Self {
@@ -189,6 +205,7 @@ impl<'a> Replay<'a> {
             repeated: vec![0; trace.ops.len()],
             begun: Vec::new(),
             last: 0,
+            recorder: None,
         }
     }
 
@@ -241,6 +258,7 @@ impl<'a> Replay<'a> {
             let running = Running {
                 slot,
                 of: (block, warp),
+                is_first: self.begun.len() == 1,
                 next: 0,
                 done,
                 free: now,
@@ -293,6 +311,7 @@ impl<'a> Replay<'a> {
             let before = std::mem::replace(&mut running.issued, issued);
             running.next += 1;
             self.spent[pc][cause.index()] += issued.saturating_sub(before);
+            self.record_span(index, (before, issued), cause);
             self.repeated[pc] += 1;
             if self.warps[index].next == self.warps[index].done.len() {
                 self.end(index);
@@ -313,8 +332,11 @@ impl<'a> Replay<'a> {
         let (block, warp) = running.of;
         let pc = self.plans[block][warp].steps[running.next - 1].pc as usize;
         let now = end.max(running.free);
-        self.spent[pc][Cause::Waits(StallReason::Barriers).index()] += now - running.issued;
-        (running.free, running.issued, running.waits_at) = (now, now, None);
+        let cause = Cause::Waits(StallReason::Barriers);
+        let issued = std::mem::replace(&mut running.issued, now);
+        (running.free, running.waits_at) = (now, None);
+        self.spent[pc][cause.index()] += now - issued;
+        self.record_span(index, (issued, now), cause);
         None
     }
 
@@ -345,7 +367,7 @@ impl<'a> Replay<'a> {
             | Role::Load { .. }
             | Role::Store(_)
             | Role::Atomic { .. }
-            | Role::Copy
+            | Role::Copy { .. }
             | Role::CommitCopies
             | Role::Arrive { .. }
             | Role::Barrier { .. }
@@ -371,7 +393,7 @@ impl<'a> Replay<'a> {
     fn wait(&self, pc: u32) -> StallReason {
         match self.ops[pc as usize].role {
             Role::Load { place: Place::Shared, .. } => StallReason::SharedMemory,
-            Role::Load { .. } | Role::Copy | Role::CommitCopies | Role::WaitCopies(_) => {
+            Role::Load { .. } | Role::Copy { .. } | Role::CommitCopies | Role::WaitCopies(_) => {
                 StallReason::GlobalMemory
             }
             Role::Atomic { .. } => StallReason::Atomics,
@@ -420,6 +442,7 @@ impl<'a> Replay<'a> {
                 if *is_async {
                     done = issued;
                     self.warps[index].products.add(start + taken);
+                    self.record_product(index, (start, start + taken));
                 } else {
                     issued = start;
                     done = start + taken + to_ticks(self.on.latencies.tensor);
@@ -441,10 +464,10 @@ impl<'a> Replay<'a> {
                 (issued, done) = self.request(index, issued, Request::Atomic(*place));
                 free = issued + slots;
             }
-            Role::Copy => {
+            Role::Copy { is_bulk } => {
                 issued = issued.max(self.memory.pipe);
                 (free, done) = (issued + slots, issued);
-                self.copy(index, issued);
+                self.copy(index, issued, *is_bulk);
             }
             Role::Arrive { after_copies } => {
                 let copies = if *after_copies { self.warps[index].copies.end() } else { 0 };
@@ -470,14 +493,19 @@ impl<'a> Replay<'a> {
     }
 
     /// Executes an asynchronous copy at a time.
-    fn copy(&mut self, index: usize, start: u64) {
+    fn copy(&mut self, index: usize, start: u64, is_bulk: bool) {
         let access = self.access(index);
-        if access.phase.is_some() {
-            let end = self.memory.served_in_bulk(self.on, access, start);
-            self.contribute(index, access.phase, (end, StallReason::GlobalMemory));
-        } else {
-            let end = self.memory.served(self.on, Request::Load(Place::Global), access, start);
-            self.warps[index].copies.add(end);
+        let phase = access.phase;
+        let end = match phase {
+            Some(_) => self.memory.served_in_bulk(self.on, access, start),
+            None => self.memory.served(self.on, Request::Load(Place::Global), access, start),
+        };
+        if phase.is_some() || !is_bulk {
+            self.record_load(index, (start, end), access);
+        }
+        match phase {
+            Some(_) => self.contribute(index, phase, (end, StallReason::GlobalMemory)),
+            None => self.warps[index].copies.add(end),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lightbench_units::{Bytes, Hertz};
 use proptest::prelude::*;
 
 use super::super::trace::{
@@ -10,8 +11,8 @@ use super::super::trace::{
 };
 use super::super::{Counts, Kind};
 use super::pipes::Pipe;
-use super::replay::{Load, Multiprocessor, replay};
-use super::{Latencies, StallReason};
+use super::replay::{Load, Multiprocessor, recorded, replay};
+use super::{Activity, Latencies, Span, StallReason};
 
 /// An instruction that reads and writes registers.
 fn op(kind: Kind, role: Role, reads: &[u32], writes: &[u32]) -> TracedOp {
@@ -195,7 +196,7 @@ fn pipeline(slots: u32, rounds: u32, work: f64) -> (Trace, Multiprocessor) {
     let product = Role::Product { counts: Box::new(counts), is_async: true };
     let ops = [
         once(op(Kind::Atomic, Role::WaitPhase, &[], &[])),
-        once(op(Kind::Global, Role::Copy, &[], &[])),
+        once(op(Kind::Global, Role::Copy { is_bulk: false }, &[], &[])),
         twice(op(Kind::Atomic, Role::WaitPhase, &[], &[])),
         twice(op(Kind::Other, product, &[], &[])),
         twice(op(Kind::Other, Role::CommitProducts, &[], &[])),
@@ -246,6 +247,29 @@ fn a_ring_of_slots_hides_the_latency_of_copies() {
 }
 
 #[test]
+fn the_timeline_of_a_ring_has_its_roles_and_what_they_wait_for() {
+    let latency = Latencies::default().dram;
+    let (trace, on) = pipeline(1, 4, latency / 4.0);
+    let load = Load { at_once: 2, blocks: 2 };
+    let timeline = recorded(&trace, &on, load).unwrap().finish(Hertz(1e9));
+    let counts = timeline.warps.iter().map(|warp| (warp.warp, warp.copies, warp.products));
+    assert_eq!(counts.collect::<Vec<_>>(), [(0, 4, 0), (1, 0, 4), (2, 0, 4)]);
+    assert_eq!((timeline.copies.len(), timeline.products.len()), (4, 8));
+    for copy in &timeline.copies {
+        assert!(copy.end - copy.start >= latency && copy.bytes == Bytes(128), "{copy:?}");
+    }
+    for warp in &timeline.warps {
+        let waited = |reason| -> f64 {
+            let spans = warp.spans.iter().filter(|span| span.activity == Activity::Waits(reason));
+            spans.map(|span| span.end - span.start).sum()
+        };
+        let is_producer = warp.warp == 0;
+        assert_eq!(waited(StallReason::Barriers) > 3.0 * latency, is_producer, "{warp:?}");
+        assert_eq!(waited(StallReason::GlobalMemory) > 3.0 * latency, !is_producer, "{warp:?}");
+    }
+}
+
+#[test]
 fn phases_whose_contributions_come_after_the_wait_end() {
     let (mut trace, on) = pipeline(1, 4, 10.0);
     let block = &mut trace.blocks[0];
@@ -284,7 +308,7 @@ fn any_op() -> impl Strategy<Value = TracedOp> {
         0 => Role::Load { place, read_only: some },
         1 => Role::Store(place),
         2 => Role::Atomic { place, returns: some },
-        3 => Role::Copy,
+        3 => Role::Copy { is_bulk: false },
         4 => Role::CommitCopies,
         5 => Role::WaitCopies(u32::from(some)),
         6 => Role::Barrier { waits: some },
@@ -339,6 +363,29 @@ proptest! {
         prop_assert_eq!(&one, &two);
         let cycles = one.map_or(0.0, |one| one.cycles);
         prop_assert!(cycles.is_finite() && cycles >= 0.0);
+    }
+
+    #[test]
+    fn spans_of_any_timeline_follow_each_other_without_gaps(
+        ops in prop::collection::vec(any_op(), 12),
+        warps in prop::collection::vec(any_warp(), 1..6),
+        at_once in 1_usize..4,
+    ) {
+        let trace = Trace { ops: Arc::from(ops), blocks: vec![block(warps)] };
+        let load = Load { at_once, blocks: at_once as u64 };
+        let Some(recorder) = recorded(&trace, &on(20.0), load) else { return Ok(()) };
+        let timeline = recorder.finish(Hertz(1e9));
+        for warp in &timeline.warps {
+            for pair in warp.spans.windows(2) {
+                prop_assert_eq!(pair[0].end, pair[1].start);
+                prop_assert_ne!(pair[0].activity, pair[1].activity);
+            }
+            let is_within = |span: &Span| span.start < span.end && span.end <= timeline.cycles;
+            prop_assert!(warp.spans.iter().all(is_within));
+        }
+        for copy in &timeline.copies {
+            prop_assert!(copy.start <= copy.end);
+        }
     }
 
     #[test]
