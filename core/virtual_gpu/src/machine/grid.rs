@@ -262,10 +262,13 @@ impl Launch<'_> {
         let (changes, warp) = (self.changes, &mut block.warps[index]);
         let is_same = std::mem::replace(&mut warp.changes, changes) == changes;
         warp.idle_turns = if polled && is_same { warp.idle_turns.saturating_add(1) } else { 0 };
-        // Host threads do not see each other's changes, and in a random order of lanes those that would change
-        // something may not have had their turn.
-        if turn == Turn::Ready && self.common.is_none() && !self.order.splits_lanes() {
-            warp.observe(changes, polled);
+        // Host threads do not see each other's changes.
+        if turn == Turn::Ready && self.common.is_none() {
+            if self.order.splits_lanes() {
+                warp.observe_in_random_order(changes, polled);
+            } else {
+                warp.observe(changes, polled);
+            }
         }
         polled
     }

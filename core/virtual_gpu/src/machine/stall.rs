@@ -4,14 +4,24 @@
 //! nothing else changes: memory, barriers, the clock that it reads. A warp that returns to an earlier state without
 //! such a change repeats the same steps for ever. If every warp that can run does so and the others wait for them,
 //! the launch never ends. A kernel that makes progress, however slowly, changes a counter or memory, and is never
-//! in the same state again. The check does not apply to random orders of lanes and to several host threads; the
-//! limit of steps ends these.
+//! in the same state again.
+//!
+//! In a random order of lanes, the positions of lanes seldom repeat. There a warp counts as waiting for ever if its
+//! registers and local memory stay the same for so many turns that each of its lanes had dozens of them. Several host
+//! threads do not see each other's changes: the limit of steps ends their launches.
 
 use super::local::LocalMemory;
 use super::warp::{Registers, Split, SplitState, Warp};
 
 /// Turns without a change after which the state of a warp is saved for the first time.
 const PATIENCE: u32 = 4;
+
+/// Turns between two states that are compared in a random order of lanes. Each group of lanes that can run has the same
+/// chance of a turn, so that each has dozens of them.
+const RANDOM_TURNS: u32 = 1 << 11;
+
+/// So many states in a row are the same if a warp waits for ever, in a random order of lanes.
+const SAME_STATES: u32 = 3;
 
 /// The number of turns since a warp last observed a change, and a saved state.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +37,8 @@ pub(super) struct Stall {
     repeats: bool,
     /// Whether the warp polled memory in between.
     polls: bool,
+    /// How often in a row the saved state was the same, in a random order of lanes.
+    same: u32,
 }
 
 /// A saved state of a warp.
@@ -47,6 +59,31 @@ pub(super) enum RepeatedState {
 }
 
 impl Warp {
+    /// Records the end of a turn after which the warp can run, in a random order of lanes.
+    pub(super) fn observe_in_random_order(&mut self, changes: u64, polled: bool) {
+        let stall = &mut self.stall;
+        if stall.changes != changes {
+            *stall = Stall { changes, ..Stall::default() };
+        }
+        stall.polls |= polled;
+        stall.turns = stall.turns.saturating_add(1);
+        if stall.repeats || !stall.turns.is_multiple_of(RANDOM_TURNS) {
+            return;
+        }
+        let is_same = stall.saved.as_ref().is_some_and(|saved| {
+            saved.local == self.local && saved.registers.holds_the_same(&self.registers)
+        });
+        stall.same = if is_same { stall.same + 1 } else { 0 };
+        stall.repeats = stall.same >= SAME_STATES;
+        stall.saved = (!stall.repeats).then(|| {
+            Box::new(Saved {
+                registers: self.registers.clone(),
+                local: self.local.clone(),
+                splits: Vec::new(),
+            })
+        });
+    }
+
     /// Records the end of a turn after which the warp can run.
     pub(super) fn observe(&mut self, changes: u64, polled: bool) {
         let stall = &mut self.stall;

@@ -55,6 +55,16 @@ fn ends(body: &str, (grid, block): (u32, u32), kind: &str, words: &str) {
 }
 
 #[track_caller]
+fn ends_in_random_orders(body: &str, (grid, block): (u32, u32), kind: &str) {
+    for seed in 0..3 {
+        let report = launch(body, grid, block, Schedule::Adversarial { seed });
+        let [fault] = &report.faults[..] else { panic!("{:?}", report.faults) };
+        assert_eq!(fault.kind.word(), kind, "{fault}");
+        assert!(report.steps < SOON, "{} steps", report.steps);
+    }
+}
+
+#[track_caller]
 fn goes_on(body: &str, (grid, block): (u32, u32)) {
     let seeds = (0..3).map(|seed| Schedule::Adversarial { seed });
     for schedule in seeds.chain([Schedule::Deterministic]) {
@@ -75,6 +85,14 @@ fn who_waits_for_what_nobody_writes_waits_for_ever() {
     let lock =
         "W: atom.global.cas.b32 %r2, [%d0+4], 1, 1;\nsetp.ne.u32 %q0, %r2, 7;\n@%q0 bra W;\n";
     ends(lock, (1, 32), "livelock", "poll a value that no thread writes");
+}
+
+#[test]
+fn who_waits_for_ever_is_found_in_random_orders_of_lanes() {
+    ends_in_random_orders(SPIN, (1, 32), "livelock");
+    ends_in_random_orders(SPIN, (2, 64), "livelock");
+    let one_waits = format!("setp.ne.u32 %q1, %r0, 5;\n@%q1 bra B;\n{SPIN}B: bar.sync 0;\n");
+    ends_in_random_orders(&one_waits, (1, 64), "livelock");
 }
 
 #[test]
