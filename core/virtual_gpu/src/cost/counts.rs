@@ -179,7 +179,8 @@ counters! {
     tensor_f64_multiply_adds, Sum, "operations", None,
         "Multiply-adds of tensor cores with f64 multiplicands, each two FLOP.";
     tensor_f8_multiply_adds, Sum, "operations", None,
-        "Multiply-adds of tensor cores with f8 multiplicands of either kind, each two FLOP.";
+        "Multiply-adds of tensor cores with f8 multiplicands of either kind, each two FLOP; \
+         `mma` of compute capability 9.0 executes them as f16, and counts there.";
     tensor_int8_multiply_adds, Sum, "operations", None,
         "Multiply-adds of tensor cores with 8-bit integers.";
     tensor_int4_multiply_adds, Sum, "operations", None,

@@ -374,6 +374,7 @@ impl Machine {
             environment,
             approximation: config.approximation,
             tensor_cores: super::tensor::cores(config.tensor, module),
+            target: super::tensor::target(module),
             operand_plans: HashMap::new(),
             counts: counts_of(config, program),
             caches: config.caches.filter(|_| config.counters).map(Caches::new),

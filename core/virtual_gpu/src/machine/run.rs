@@ -53,6 +53,8 @@ pub(super) struct Launch<'m> {
     pub(super) approximation: Approximation,
     /// The architecture of the tensor cores; none if their products are not computed.
     pub(super) tensor_cores: Option<Architecture>,
+    /// The oldest architecture that the module names as its target.
+    pub(super) target: Architecture,
     /// The places of matrices in shared memory that products of warpgroups read.
     pub(super) operand_plans: HashMap<SharedMatrix, Arc<OperandPlan>>,
     /// Counters of every operation; empty if nothing is counted.

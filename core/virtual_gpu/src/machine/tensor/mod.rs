@@ -40,19 +40,22 @@ pub(super) fn cores(model: TensorModel, module: &Module) -> Option<Architecture>
     match model {
         TensorModel::NotComputed => None,
         TensorModel::Exact(architecture) => Some(architecture),
-        TensorModel::OfTarget => {
-            let number = |target: &String| -> Option<u32> {
-                let digits = target.strip_prefix("sm_")?;
-                digits.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
-            };
-            Some(match module.targets.iter().find_map(number) {
-                Some(..80) => Architecture::Turing,
-                Some(80..89) => Architecture::Ampere,
-                Some(89) => Architecture::Ada,
-                Some(90..100) | None => Architecture::Hopper,
-                Some(100..) => Architecture::Blackwell,
-            })
-        }
+        TensorModel::OfTarget => Some(target(module)),
+    }
+}
+
+/// The oldest architecture that a module names as its target.
+pub(super) fn target(module: &Module) -> Architecture {
+    let number = |target: &String| -> Option<u32> {
+        let digits = target.strip_prefix("sm_")?;
+        digits.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
+    };
+    match module.targets.iter().find_map(number) {
+        Some(..80) => Architecture::Turing,
+        Some(80..89) => Architecture::Ampere,
+        Some(89) => Architecture::Ada,
+        Some(90..100) | None => Architecture::Hopper,
+        Some(100..) => Architecture::Blackwell,
     }
 }
 

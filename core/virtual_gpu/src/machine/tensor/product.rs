@@ -16,7 +16,12 @@ impl Worker<'_, '_> {
         let Some(product) = program.products.get(op.immediate as usize) else { return };
         let (rows, columns, length) = product.multiply.shape.extents();
         let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
-        self.count_multiply_adds(pc, product.multiply.a, multiply_adds);
+        // The assembler unpacks 8-bit floats and makes two products of f16 of it; only warpgroups have products of 8 bits.
+        let executed = match (product.multiply.a, self.launch.target) {
+            (Multiplicand::E4m3 | Multiplicand::E5m2, s::Architecture::Hopper) => Multiplicand::F16,
+            (ty, _) => ty,
+        };
+        self.count_multiply_adds(pc, executed, multiply_adds);
         let Some(architecture) = self.launch.tensor_cores else { return };
         let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
         let (d, rest) = slots.split_at(product.d.registers);
