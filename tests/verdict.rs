@@ -82,6 +82,20 @@ fn check_runs(project: &str, runs: &[&[&str]]) {
 }
 
 #[test]
+fn a_descriptor_of_another_swizzle_is_named_as_the_likely_cause() {
+    let kernel = sample("hgemm/wrong/swizzle-forgotten.cu");
+    let options = ["--workload", "ragged", "--seed", "1", "--json", "--no-times"];
+    let Some(said) = run(&[&["run", kernel.as_str()], &options[..]].concat()) else { return };
+    let document = said.json();
+    let cause = document["wrong"]["likely_cause"].as_str().unwrap_or_default();
+    let expected = "the swizzle of the descriptor is 128 bytes, that of the tensor map none";
+    assert!(
+        cause.starts_with("wrong/swizzle-forgotten.cu, line ") && cause.contains(expected),
+        "{document}"
+    );
+}
+
+#[test]
 fn every_folder_of_samples_is_tried() {
     let root = repository().join("sample-projects");
     let folders =

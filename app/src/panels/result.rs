@@ -173,7 +173,7 @@ fn problems(
 }
 
 fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &WrongReport) {
-    let WrongReport::Visible { workload, step, outputs, details, .. } = wrong else {
+    let WrongReport::Visible { workload, step, outputs, details, likely_cause, .. } = wrong else {
         ui.weak("Details of held-out workloads are not shown");
         return;
     };
@@ -185,6 +185,9 @@ fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &WrongReport) {
     }
     if let Some(details) = details {
         ui.label(details);
+    }
+    if let Some(cause) = likely_cause {
+        ui.label(format!("Likely cause: {cause}"));
     }
     ui.weak(format!("Found by {step} on {workload}"));
 }

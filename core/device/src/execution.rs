@@ -12,7 +12,7 @@ use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_primitives::tensor_map::TensorMap;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
-use lightbench_virtual_gpu::machine::Accepted;
+use lightbench_virtual_gpu::machine::{Accepted, Suspicion};
 use lightbench_virtual_gpu::{Access, BlockSelection, Fault, FaultKind, InitialContent};
 use serde::{Deserialize, Serialize};
 
@@ -406,6 +406,8 @@ pub struct Outcome {
     pub accepted: Vec<Accepted>,
     /// Instructions of strong reads to which the memory model permits an older value than the newest.
     pub stale_reads: usize,
+    /// What may be wrong without being a fault.
+    pub suspicions: Vec<Suspicion>,
     /// Checks that were not performed.
     pub not_checked: Vec<&'static str>,
 }

@@ -453,6 +453,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
         printed: report.printed,
         accepted: report.accepted,
         stale_reads: report.stale_reads,
+        suspicions: report.suspicions,
         not_checked,
     }
 }

@@ -3,6 +3,7 @@
 use lightbench_device::LaunchFault;
 use lightbench_project::launch::expectation;
 use lightbench_tensors::case::Case;
+use lightbench_virtual_gpu::machine::Suspicion;
 use lightbench_virtual_gpu::module::SourceLine;
 use lightbench_virtual_gpu::{ConflictingAccess, FaultKind};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,22 @@ pub struct CodePlace {
     pub ptx: (u32, u32),
     /// File, line and column of the source, if the PTX has line information; column 0 stands for a whole line.
     pub source: Option<(String, u32, u32)>,
+}
+
+/// An instruction that may do something else than intended, although it commits no fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspicionReport {
+    /// Where.
+    pub place: CodePlace,
+    /// What it does.
+    pub text: String,
+}
+
+impl From<Suspicion> for SuspicionReport {
+    fn from(suspicion: Suspicion) -> Self {
+        let Suspicion { place: at, source_line, text } = suspicion;
+        Self { place: place((at.line, at.column), source_line), text }
+    }
 }
 
 /// The thread whose access conflicts with that of the fault.

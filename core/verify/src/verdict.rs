@@ -456,6 +456,8 @@ pub enum Wrong {
         outputs: Vec<(String, OutputError)>,
         /// What is wrong, where the outputs alone do not say.
         details: Option<String>,
+        /// What a check of the run made suspicious, with its place.
+        likely_cause: Option<String>,
     },
     /// One of the held-out workloads; nothing else is reported.
     HeldOut,

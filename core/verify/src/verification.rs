@@ -45,7 +45,7 @@ use super::device_session::{
     RunRequest, Scrutiny, SessionFailure,
 };
 use super::device_workers::{DeviceWorkerError, DeviceWorkers};
-use super::fault_report::FaultReport;
+use super::fault_report::{FaultReport, SuspicionReport};
 use super::not_judged::NotJudged;
 use super::verdict::{
     Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, WorkloadTiming, Wrong,
@@ -80,6 +80,8 @@ pub struct Verification<'a> {
     /// The checks done so far.
     pub checks: Checks,
     sampling: SamplingTime,
+    /// What the first run on a workload that has any made suspicious, and the workload.
+    suspicion: Option<(String, SuspicionReport)>,
 }
 
 impl<'a> Verification<'a> {
@@ -93,7 +95,8 @@ impl<'a> Verification<'a> {
         watcher: &'a mut dyn FnMut(Step, Option<&str>),
     ) -> Self {
         let (checks, sampling) = (Checks::default(), SamplingTime::default());
-        Self { subject, workers, seed, cancellation, watcher, checks, sampling }
+        let suspicion = None;
+        Self { subject, workers, seed, cancellation, watcher, checks, sampling, suspicion }
     }
 }
 
@@ -329,6 +332,9 @@ impl Verification<'_> {
         }
         let accepted = report.accepted.values().sum();
         self.checks.accepted_races = self.checks.accepted_races.max(accepted);
+        if let Some(first) = report.suspicions.first() {
+            self.suspicion = Some((attempt.trial.case.workload.clone(), first.clone()));
+        }
         if report.accepted.contains_key(&UNFENCED_COPY_RULE) {
             self.checks.add_note(UNFENCED_COPY);
         }
@@ -402,6 +408,22 @@ impl Verification<'_> {
         Err(self.wrong(attempt, kind, outputs, None))
     }
 
+    /// What was suspicious on the workload that has a wrong result, with its place.
+    fn likely_cause(&self, attempt: &Attempt<'_>) -> Option<String> {
+        let trial = attempt.trial;
+        let (_, SuspicionReport { place, text }) =
+            self.suspicion.as_ref().filter(|(workload, _)| *workload == trial.case.workload)?;
+        let mut place = place.clone();
+        if let Some(origins) = self.subject.origins(trial) {
+            origins.settle(&mut place);
+        }
+        let at = match &place.source {
+            Some((file, line, _)) => format!("{file}, line {line}"),
+            None => format!("line {} of the PTX", place.ptx.0),
+        };
+        Some(format!("{at}: {text}"))
+    }
+
     fn wrong(
         &self,
         attempt: &Attempt<'_>,
@@ -411,7 +433,8 @@ impl Verification<'_> {
     ) -> Stop {
         let workload = attempt.trial.case.workload.clone();
         let (recipe, step) = (attempt.recipe, attempt.step);
-        let wrong = Wrong::Seen { kind, workload, recipe, step, outputs, details };
+        let likely_cause = self.likely_cause(attempt);
+        let wrong = Wrong::Seen { kind, workload, recipe, step, outputs, details, likely_cause };
         Failure::Wrong(Box::new(wrong)).into()
     }
 

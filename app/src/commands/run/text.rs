@@ -234,7 +234,7 @@ fn quoted_places<'a>(kernel: &'a Kernel, report: &RunResults<'a>) -> Quoted<'a> 
 }
 
 fn wrongness(wrong: &Wrong) -> String {
-    let Wrong::Seen { workload, recipe, outputs, details, step, .. } = wrong else {
+    let Wrong::Seen { workload, recipe, outputs, details, likely_cause, step, .. } = wrong else {
         return "details of held-out workloads are not shown\n".to_owned();
     };
     let mut text = String::new();
@@ -243,6 +243,9 @@ fn wrongness(wrong: &Wrong) -> String {
     }
     if let Some(details) = details {
         let _infallible = writeln!(text, "{details}");
+    }
+    if let Some(cause) = likely_cause {
+        let _infallible = writeln!(text, "likely cause: {cause}");
     }
     let _infallible = writeln!(text, "found by: {step}");
     text + &inputs(workload, *recipe)

@@ -128,6 +128,10 @@ pub enum WrongReport {
         outputs: Vec<ReportedOutput>,
         /// An explanation, if the outputs need one.
         details: Option<String>,
+        /// What the checks made suspicious on this workload, with its place, such as operands of a product that do not
+        /// match.
+        #[serde(default)]
+        likely_cause: Option<String>,
     },
     /// On a held-out workload; nothing else is reported.
     HeldOut {
@@ -356,17 +360,20 @@ impl From<&Wrong> for WrongReport {
     fn from(wrong: &Wrong) -> Self {
         match wrong {
             Wrong::HeldOut => Self::HeldOut { kind: HeldOutKind::HeldOut },
-            Wrong::Seen { kind, workload, recipe, step, outputs, details } => Self::Visible {
-                kind: *kind,
-                workload: workload.clone(),
-                recipe: *recipe,
-                step: *step,
-                outputs: outputs
-                    .iter()
-                    .map(|(name, wrong)| ReportedOutput::new(name.clone(), wrong))
-                    .collect(),
-                details: details.clone(),
-            },
+            Wrong::Seen { kind, workload, recipe, step, outputs, details, likely_cause } => {
+                Self::Visible {
+                    kind: *kind,
+                    workload: workload.clone(),
+                    recipe: *recipe,
+                    step: *step,
+                    outputs: outputs
+                        .iter()
+                        .map(|(name, wrong)| ReportedOutput::new(name.clone(), wrong))
+                        .collect(),
+                    details: details.clone(),
+                    likely_cause: likely_cause.clone(),
+                }
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ use lightbench_tensors::compare::Comparison;
 use lightbench_tensors::inputs::InputSpec;
 use serde::{Deserialize, Serialize};
 
-use super::fault_report::FaultReport;
+use super::fault_report::{FaultReport, SuspicionReport};
 use super::program::Program;
 use super::reference_source::{Precision, PythonCall, ReferenceSource, SuppliedResults};
 
@@ -183,6 +183,8 @@ pub struct RunReport {
     pub accepted: BTreeMap<u8, usize>,
     /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
     pub stale_reads: usize,
+    /// What may be wrong without being a fault; a wrong result makes it a likely cause.
+    pub suspicions: Vec<SuspicionReport>,
     /// Checks that were not done.
     pub not_checked: Vec<String>,
     /// How long all launches together took by the host's clock.

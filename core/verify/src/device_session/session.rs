@@ -124,6 +124,7 @@ impl DeviceSession {
             printed: trace.printed,
             accepted: trace.accepted,
             stale_reads: trace.stale_reads,
+            suspicions: trace.suspicions,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
             elapsed: trace.elapsed,
             library: trace.library,

@@ -18,6 +18,7 @@ use lightbench_virtual_gpu::cost::Counters;
 use super::bound::failure_from_device_error;
 use super::harness_kernels::{HarnessKernels, constant};
 use super::{CountsUse, SessionFailure};
+use crate::fault_report::SuspicionReport;
 use crate::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
 
 /// What all launches of a run left behind.
@@ -27,6 +28,7 @@ pub(super) struct Trace {
     pub(super) printed: String,
     pub(super) accepted: BTreeMap<u8, usize>,
     pub(super) stale_reads: usize,
+    pub(super) suspicions: Vec<SuspicionReport>,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
     pub(super) counted: Vec<LaunchCounts>,
@@ -35,6 +37,9 @@ pub(super) struct Trace {
     /// Which library ran, if one did.
     pub(super) library: Option<LibraryUsed>,
 }
+
+/// Suspicions that are kept.
+const MOST_SUSPICIONS: usize = 4;
 
 /// Printed text that is kept.
 const PRINTED_BYTES: usize = 4096;
@@ -282,6 +287,8 @@ impl Trace {
             *self.accepted.entry(accepted.rule).or_default() += 1;
         }
         self.stale_reads += outcome.stale_reads;
+        let room = MOST_SUSPICIONS.saturating_sub(self.suspicions.len());
+        self.suspicions.extend(outcome.suspicions.into_iter().take(room).map(Into::into));
         for unchecked in outcome.not_checked {
             if !self.not_checked.contains(&unchecked) {
                 self.not_checked.push(unchecked);

@@ -82,6 +82,7 @@ impl<'a> Verification<'a> {
                 watcher: &mut watcher,
                 checks,
                 sampling,
+                suspicion: None,
             };
             while let Some(next) = tasks.next()
                 && !token.is_cancelled()

@@ -20,6 +20,7 @@ impl Verification<'_> {
                 watcher: &mut |_, _| (),
                 checks: self.checks.clone(),
                 sampling: self.sampling.clone(),
+                suspicion: None,
             };
             // It ends early where the next request depends on a report.
             let _as_far_as_known = part(&mut rehearsal);

@@ -169,3 +169,14 @@ impl Finding {
         Self { kind, lane, address: None, buffer: None, other: None, details: details.into() }
     }
 }
+
+/// An instruction that may do something else than intended, although it commits no fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspicion {
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if the PTX has line information.
+    pub source_line: Option<SourceLine>,
+    /// What it does.
+    pub text: String,
+}

@@ -18,7 +18,7 @@ use super::block_order::BlockOrder;
 use super::cluster::Clusters;
 use super::cooperative;
 use super::copies;
-use super::fault::Fault;
+use super::fault::{Fault, Suspicion};
 use super::lanes::Pool;
 use super::launch_size::{self, InvalidSize};
 use super::layout::{place_objects, place_parameters, pool};
@@ -162,6 +162,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Accesses that [`Races::CudaIdiom`] accepts and [`Races::Strict`] would not, by rule and instruction.
     pub accepted: Vec<Accepted>,
+    /// What may be wrong without being a fault; a wrong result makes it a likely cause.
+    pub suspicions: Vec<Suspicion>,
     /// The number of instructions whose strong reads returned a write that is not ordered before them, so that the
     /// memory model permits an older value: if it is not zero, a launch with [`Races::Replayed`] may have another
     /// result.
@@ -390,6 +392,7 @@ impl Machine {
             beyond_residency: None,
             numbering: numbering(config),
             accepted: BTreeSet::new(),
+            suspicions: BTreeMap::new(),
             changes: 0,
             stopped: false,
             printed: String::new(),
@@ -418,12 +421,9 @@ impl Machine {
             launch.trace = tracing(config, selected);
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
-            (report.accepted, report.stale_reads) = launch.finish_races();
-            report.accepted.extend(launch.accepted_places());
+            launch.finish(&mut report);
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
-            (report.steps, report.stopped) = (launch.steps, launch.stopped);
-            report.printed = launch.printed;
             (launch.counts, launch.faults, launch.product_steps)
         };
         report.warp_instructions = report.steps - product_steps;

@@ -67,7 +67,7 @@ pub use super::lower::Unsupported;
 pub use super::semantics::approximate::Approximation;
 pub use super::semantics::matrix::Architecture;
 pub use block_order::BlockOrder;
-pub use fault::{ConflictingAccess, Fault, FaultKind};
+pub use fault::{ConflictingAccess, Fault, FaultKind, Suspicion};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report};
 pub use memory::Access;
 pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};

@@ -14,8 +14,9 @@ use super::super::semantics::approximate::Approximation;
 use super::super::semantics::matrix::Architecture;
 use super::block_order::BlockOrder;
 use super::cluster::Clusters;
-use super::fault::{Fault, FaultKind, Finding};
+use super::fault::{Fault, FaultKind, Finding, Suspicion};
 use super::lanes::{Lanes, Pool};
+use super::launch::Report;
 use super::limit::Deadline;
 use super::memory::Memory;
 use super::parallel::ParallelLaunch;
@@ -83,6 +84,8 @@ pub(super) struct Launch<'m> {
     pub(super) numbering: u64,
     /// Behaviour that is accepted although the ISA guarantees less: rules of `docs/races.md`, with the instructions.
     pub(super) accepted: BTreeSet<(u8, u32)>,
+    /// What may be wrong without being a fault, by instruction.
+    pub(super) suspicions: BTreeMap<u32, String>,
     /// The number of changes that other warps can observe: memory, barriers.
     pub(super) changes: u64,
     pub(super) stopped: bool,
@@ -177,13 +180,19 @@ impl Launch<'_> {
         self.accepted.insert((rule, pc));
     }
 
-    /// The accepted behaviour other than races, with its locations.
-    pub(super) fn accepted_places(&self) -> Vec<Accepted> {
-        let accepted = self.accepted.iter().map(|(rule, pc)| {
+    /// Reports how the launch ended, and what the checks of the whole launch found.
+    pub(super) fn finish(&mut self, report: &mut Report) {
+        (report.steps, report.stopped) = (self.steps, self.stopped);
+        report.printed = std::mem::take(&mut self.printed);
+        (report.accepted, report.stale_reads) = self.finish_races();
+        report.accepted.extend(self.accepted.iter().map(|(rule, pc)| {
             let (place, source_line) = self.program.place(self.module, *pc);
             Accepted { rule: *rule, place, source_line }
-        });
-        accepted.collect()
+        }));
+        report.suspicions.extend(self.suspicions.iter().map(|(pc, text)| {
+            let (place, source_line) = self.program.place(self.module, *pc);
+            Suspicion { place, source_line, text: text.clone() }
+        }));
     }
 
     pub(super) fn count(&mut self, pc: u32) -> Option<&mut Counts> {

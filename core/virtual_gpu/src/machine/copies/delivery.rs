@@ -4,6 +4,8 @@
 //! Each destination block records a delivery: bytes, and as many transactions of a barrier object of that block. It
 //! completes when a thread of the block waits for the phase of the barrier object; until then, an access to the bytes is a missing wait.
 
+use std::sync::Arc;
+
 use super::super::super::isa::atomic::Atomic;
 use super::super::super::isa::memory::Space;
 use super::super::super::lower::code::{AddressSlot, ClusterSource, Op, Slot};
@@ -16,6 +18,7 @@ use super::super::shared::Word;
 use super::super::warp::{Frame, LANES};
 use super::Copies;
 use super::bulk::BulkCopy;
+use super::origins::LoadedBox;
 
 /// A thread of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +33,8 @@ pub(in super::super) struct Issuer {
 pub(in super::super) enum Payload {
     /// Consecutive words, written by a store of a thread.
     Stored(Vec<Word>),
-    /// Consecutive words, written by a bulk copy.
-    Copied(Vec<Word>),
+    /// Consecutive words, written by a bulk copy, and the box that they belong to, if it is recorded.
+    Copied(Vec<Word>, Option<Arc<LoadedBox>>),
     /// A read-modify-write.
     Update(Atomic, u64),
 }
@@ -51,7 +54,7 @@ pub(in super::super) struct Delivery {
 impl Delivery {
     pub(super) fn bytes(&self) -> usize {
         match &self.payload {
-            Payload::Stored(words) | Payload::Copied(words) => 4 * words.len(),
+            Payload::Stored(words) | Payload::Copied(words, _) => 4 * words.len(),
             Payload::Update(atomic, _) => bytes_of_update(atomic.update) as usize,
         }
     }
@@ -60,6 +63,9 @@ impl Delivery {
 impl Copies {
     fn begin_delivery(&mut self, delivery: Delivery) {
         self.cover(delivery.offset, delivery.bytes());
+        if let Payload::Copied(_, Some(loaded)) = &delivery.payload {
+            self.origins.record(loaded);
+        }
         self.deliveries.push(delivery);
     }
 }
@@ -154,7 +160,7 @@ impl Worker<'_, '_> {
                 }
                 let mut words = vec![Word::default(); bytes as usize / 4];
                 self.read_global_words(copy, &mut words);
-                self.deliver(Target { bytes, ranks, ..target }, &Payload::Copied(words));
+                self.deliver(Target { bytes, ranks, ..target }, &Payload::Copied(words, None));
             }
             ClusterSource::Shared { from, bytes } => {
                 let Some((from, bytes)) = self.bulk_source(op, &from, bytes, target, frame) else {
@@ -166,7 +172,7 @@ impl Worker<'_, '_> {
                     && self.is_valid_target(Target { to: from, ..target }, 16)
                     && let Some(words) = self.read_shared_words(copy)
                 {
-                    self.deliver(target, &Payload::Copied(words));
+                    self.deliver(target, &Payload::Copied(words, None));
                 }
             }
         }
@@ -299,13 +305,13 @@ impl Worker<'_, '_> {
             let thread = (issuer.warp, issuer.lane);
             self.as_block(issuer.rank, |worker| match payload {
                 Payload::Stored(_) => worker.race_copy(thread, *pc, (*offset, bytes)),
-                Payload::Copied(_) => worker.race_bulk_load(thread, *pc, (*offset, bytes)),
+                Payload::Copied(..) => worker.race_bulk_load(thread, *pc, (*offset, bytes)),
                 Payload::Update(atomic, _) => {
                     worker.race_update(thread, *pc, (*offset, bytes), *atomic);
                 }
             });
             match payload {
-                Payload::Stored(words) | Payload::Copied(words) => {
+                Payload::Stored(words) | Payload::Copied(words, _) => {
                     self.block.shared.write_words(*offset, words);
                 }
                 Payload::Update(atomic, value) => {

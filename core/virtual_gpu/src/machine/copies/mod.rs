@@ -7,11 +7,13 @@
 
 mod bulk;
 mod delivery;
+mod origins;
 mod reduction;
 mod stores;
 mod tensor;
 mod tensor_box;
 
+pub(super) use origins::{LoadedBox, LoadedChunk, MOST_DIMENSIONS};
 pub(super) use stores::PendingStores;
 pub(super) use tensor::refuse_tensor_maps;
 
@@ -27,6 +29,7 @@ use super::run::Worker;
 use super::warp::{Frame, LANES};
 use bulk::PendingLoad;
 use delivery::Delivery;
+use origins::Origins;
 
 /// A thread of a block: its warp and lane.
 pub(super) type Thread = (u32, u32);
@@ -72,6 +75,8 @@ pub(super) struct Copies {
     deliveries: Vec<Delivery>,
     /// A bit for each word of shared memory that a pending copy will write; empty if none is pending.
     covered: Vec<u64>,
+    /// What tensor copies wrote, if races are checked.
+    pub(super) origins: Origins,
 }
 
 impl Copies {

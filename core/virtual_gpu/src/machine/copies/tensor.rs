@@ -4,6 +4,8 @@
 //! A box is gathered in chunks of 16 bytes, the unit of the swizzle. From there on, a load is one bulk load for each
 //! contiguous range of shared memory, and a store is one bulk store for each range that is contiguous on both sides.
 
+use std::sync::Arc;
+
 use lightbench_primitives::tensor_map::{
     Interleave, MapElement, MapRegion, OutOfBoundsFill, TensorMap,
 };
@@ -28,6 +30,7 @@ use super::super::swizzle::{CHUNK, swizzled};
 use super::super::warp::{Frame, LANES};
 use super::bulk::{BulkCopy, PendingLoad};
 use super::delivery::{Payload, Target};
+use super::origins::{LoadedBox, LoadedChunk};
 use super::reduction::tensor_update;
 use super::tensor_box::{BoxRow, TensorBox};
 
@@ -56,6 +59,9 @@ pub(in super::super) fn refuse_tensor_maps(
     }
     Ok(())
 }
+
+/// A contiguous range of shared memory: its address and its words.
+type BoxRun = (u32, Vec<Word>);
 
 /// One lane's copy.
 #[derive(Clone, Copy)]
@@ -279,7 +285,10 @@ impl Worker<'_, '_> {
             return;
         };
         let thread = (self.warp.index, copy.lane as u32);
-        let runs = self.box_runs(copy, tensor);
+        let (runs, loaded) = self.box_runs(copy, tensor);
+        if let Some(loaded) = &loaded {
+            self.block.copies.origins.record(loaded);
+        }
         // The first range stands for the reads of the whole box.
         let mut sources = self.begin_reads(tensor.sources());
         for (start, words) in runs {
@@ -308,34 +317,48 @@ impl Worker<'_, '_> {
             return;
         }
         let barrier = barriers[lane];
-        for (start, words) in self.box_runs(copy, tensor) {
+        let (runs, loaded) = self.box_runs(copy, tensor);
+        for (start, words) in runs {
             let bytes = 4 * words.len() as u32;
             let target = Target { pc, lane, to: u64::from(start), barrier, bytes, ranks };
-            self.deliver(target, &Payload::Copied(words));
+            self.deliver(target, &Payload::Copied(words, loaded.clone()));
         }
     }
 
-    /// The contiguous ranges of shared memory that a box fills: the address and the words of each.
-    fn box_runs(&mut self, copy: &TensorCopy, tensor: &TensorBox) -> Vec<(u32, Vec<Word>)> {
+    /// The contiguous ranges of shared memory that a box fills, and the box if races are checked.
+    fn box_runs(
+        &mut self,
+        copy: &TensorCopy,
+        tensor: &TensorBox,
+    ) -> (Vec<BoxRun>, Option<Arc<LoadedBox>>) {
         let start = copy.shared as u32;
         // A swizzle exchanges the chunks of a row.
         let mut words = vec![Word::default(); tensor.shared_bytes() as usize / 4];
         let mut chunks = Vec::new();
+        let mut loaded = self.loaded_box(copy, tensor);
+        let each = i64::from(CHUNK / tensor.map.element.bytes());
         let has_gaps = tensor.row_bytes() < tensor.pitch();
         let mut found = vec![Word::default(); tensor.row_bytes() as usize / 4];
         for row in tensor.rows() {
             let addresses = (start + row.shared..).step_by(CHUNK as usize);
             self.read_row(copy, tensor, &row, &mut found);
+            let mut coordinates = row.coordinates;
             for (address, found) in addresses.zip(found.as_chunks::<WORDS>().0) {
                 let offset = swizzled(tensor.map.swizzle, address, 0) - start;
                 words[offset as usize / 4..][..WORDS].copy_from_slice(found);
+                if let Some(loaded) = &mut loaded {
+                    let chunk = LoadedChunk::new(coordinates, found);
+                    loaded.chunks[(offset / CHUNK) as usize] = Some(chunk);
+                    coordinates[0] += each;
+                }
                 if has_gaps {
                     chunks.push(offset);
                 }
             }
         }
+        let loaded = loaded.map(Arc::new);
         if !has_gaps {
-            return vec![(start, words)];
+            return (vec![(start, words)], loaded);
         }
         chunks.sort_unstable();
         let runs = chunks.chunk_by(|offset, next| offset + CHUNK == *next);
@@ -343,7 +366,24 @@ impl Worker<'_, '_> {
             let count = WORDS * run.len();
             (start + run[0], words[run[0] as usize / 4..][..count].to_vec())
         };
-        runs.map(of_run).collect()
+        (runs.map(of_run).collect(), loaded)
+    }
+
+    /// The record of a box, without its chunks.
+    fn loaded_box(&self, copy: &TensorCopy, tensor: &TensorBox) -> Option<LoadedBox> {
+        self.block.races.as_deref()?;
+        let bytes = tensor.shared_bytes() as u32;
+        let start = self.launch.shared.place(copy.shared, bytes)?;
+        let place = self.launch.memory.place(tensor.start, 1)?;
+        Some(LoadedBox {
+            name: self.launch.memory.regions[place.region].name.clone(),
+            tensor: tensor.start,
+            extents: tensor.map.dims.clone(),
+            bits: 8 * tensor.map.element.bytes(),
+            swizzle: tensor.map.swizzle,
+            start,
+            chunks: vec![None; (bytes / CHUNK) as usize],
+        })
     }
 
     /// Reads a row, of which the words outside of the tensor have the fill value.

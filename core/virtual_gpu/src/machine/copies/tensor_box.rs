@@ -12,13 +12,14 @@ use lightbench_primitives::tensor_map::TensorMap;
 
 use super::super::race::Source;
 use super::super::swizzle::CHUNK;
+use super::origins::MOST_DIMENSIONS;
 
 /// A box of a tensor at given coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct TensorBox {
     pub(super) map: TensorMap,
     /// The address of the tensor's first byte.
-    start: u64,
+    pub(super) start: u64,
     coordinates: Vec<i32>,
     /// Copied elements along each dimension.
     copied: Vec<u32>,
@@ -35,6 +36,8 @@ pub(super) struct BoxRow {
     pub(super) global: u64,
     /// The bytes of the row that are inside the tensor.
     pub(super) inside: Range<u32>,
+    /// The coordinates of its first element.
+    pub(super) coordinates: [i64; MOST_DIMENSIONS],
 }
 
 impl TensorBox {
@@ -109,18 +112,22 @@ impl TensorBox {
         let inner = i64::from(self.coordinates[0]).wrapping_mul(i64::from(self.element()));
         (0..self.row_count()).map(move |row| {
             let (mut rest, mut global) = (row, self.start.wrapping_add_signed(inner));
+            let mut coordinates = [0; MOST_DIMENSIONS];
+            coordinates[0] = i64::from(self.coordinates[0]);
             let mut is_inside = true;
-            for dimension in 1..self.copied.len() {
+            let outer = coordinates.iter_mut().enumerate().take(self.copied.len()).skip(1);
+            for (dimension, coordinate) in outer {
                 let count = u64::from(self.copied[dimension]);
                 let step = (rest % count) * u64::from(self.map.element_strides[dimension]);
                 let position = i64::from(self.coordinates[dimension]) + step as i64;
                 rest /= count;
+                *coordinate = position;
                 is_inside &= (0..self.map.dims[dimension] as i64).contains(&position);
                 let stride = self.map.strides[dimension - 1] as i64;
                 global = global.wrapping_add_signed(position.wrapping_mul(stride));
             }
             let inside = if is_inside { inside_row.clone() } else { 0..0 };
-            BoxRow { shared: row as u32 * self.pitch(), global, inside }
+            BoxRow { shared: row as u32 * self.pitch(), global, inside, coordinates }
         })
     }
 }

@@ -19,9 +19,9 @@ pub(super) struct Descriptor {
     /// The first byte, in shared memory.
     pub(super) start: u32,
     /// The leading-dimension byte offset.
-    leading: u32,
+    pub(super) leading: u32,
     /// The stride-dimension byte offset.
-    stride: u32,
+    pub(super) stride: u32,
     /// The offset of the matrix from a multiple of the period, in units of 128 bytes.
     pub(super) base_offset: u32,
     pub(super) swizzle: Swizzle,

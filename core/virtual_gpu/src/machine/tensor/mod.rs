@@ -8,6 +8,7 @@ mod fragment;
 mod in_flight;
 mod operand;
 mod product;
+mod provenance;
 mod rows;
 mod warpgroup;
 

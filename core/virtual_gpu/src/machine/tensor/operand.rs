@@ -31,7 +31,7 @@ pub(in super::super) struct SharedMatrix {
 #[derive(Debug)]
 pub(in super::super) struct OperandPlan {
     /// The offset of each chunk of 16 bytes, and the position of its first element, by rows of A or columns of B.
-    chunks: Vec<(usize, usize)>,
+    pub(super) chunks: Vec<(usize, usize)>,
     /// The distance between the positions of neighbouring elements of a chunk.
     stride: usize,
     /// The bytes, sorted and disjoint.
@@ -47,20 +47,23 @@ pub(super) struct Elements {
 }
 
 impl SharedMatrix {
+    /// Elements of a row of A or a column of B.
+    pub(super) const fn length(self) -> u32 {
+        8 * LINE / self.bits
+    }
+
     /// The chunks of 16 bytes, as their index and their line (see [`Descriptor::chunk`]).
     fn chunks(self) -> impl Iterator<Item = (u32, u32)> {
         let each = 8 * CHUNK / self.bits;
         let (lines, indices) = match self.major {
             Major::K => (self.first..self.first + self.count, 0..LINE / CHUNK),
-            Major::Outer => {
-                (0..8 * LINE / self.bits, self.first / each..(self.first + self.count) / each)
-            }
+            Major::Outer => (0..self.length(), self.first / each..(self.first + self.count) / each),
         };
         lines.flat_map(move |line| indices.clone().map(move |index| (index, line)))
     }
 
     fn plan(self, is_inside: impl Fn(usize) -> bool) -> OperandPlan {
-        let length = (8 * LINE / self.bits) as usize;
+        let length = self.length() as usize;
         let chunk = |(index, line)| {
             let along = index * (8 * CHUNK / self.bits);
             let (outer, k) = match self.major {

@@ -205,6 +205,7 @@ impl Worker<'_, '_> {
         let b = operand(self, 1, &tile.b, product.b.sign)?;
         let group = self.products().groups;
         if let Some(issue) = self.race_issue() {
+            self.check_operand_origins(pc, matrices);
             let pending = matrices.into_iter().flatten();
             for matrix in pending {
                 let (plan, issue) = (self.operand_plan(matrix), issue.clone());
