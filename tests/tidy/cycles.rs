@@ -38,7 +38,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_verify", "compiled_candidate device_session fault_report not_judged verdict"),
     (
         "lightbench::workbench",
-        "access audit background_task command evaluations lesson profiling search settings",
+        "audit background_task command evaluations lesson profiling search settings",
     ),
     ("lightbench::commands", "check run"),
     ("lightbench_history", "damage error label machine record sidecar store timing"),

@@ -8,10 +8,9 @@ use lightbench_core::verify::device_session::timelines::LaunchTimeline;
 use lightbench_core::virtual_program::ProgramRequest;
 
 use super::TaskRunner;
-use crate::workbench::access::TraceRequest;
 use crate::workbench::background_task::TaskResult;
 use crate::workbench::notices::NoticeLevel;
-use crate::workbench::timeline::TimelineRequest;
+use crate::workbench::on_demand::{TimelineRequest, TraceRequest};
 
 /// The seed of the inputs, constant so that the picture is reproducible.
 const SEED: u64 = 1;

@@ -12,9 +12,8 @@ use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::access::WarpSelection;
 use crate::workbench::command::Command;
-use crate::workbench::on_demand::OnDemandState;
+use crate::workbench::on_demand::{OnDemandState, WarpSelection};
 
 /// View state of the panel.
 #[derive(Debug, Default)]

@@ -1,38 +1,15 @@
-//! Memory accesses of one warp: the requested warp, and the state of the request.
+//! Requests for the memory accesses of a warp.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::access::{Recording, usual_workload};
-use lightbench_core::device::DeviceSheet;
-use lightbench_core::project::{Kernel, Project};
+use lightbench_core::access::usual_workload;
 use lightbench_core::virtual_gpu::machine::WarpId;
 
 use super::Workbench;
 use super::background_task::BackgroundTask;
 use super::notices::NoticeLevel;
-use super::on_demand::OnDemand;
-
-/// A warp of a kernel, on the inputs of one workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WarpSelection {
-    pub kernel: String,
-    pub workload: String,
-    pub warp: WarpId,
-}
-
-/// A request to record the accesses of a warp.
-#[derive(Clone, Debug)]
-pub struct TraceRequest {
-    pub wanted: WarpSelection,
-    pub project: Arc<Project>,
-    pub kernel: Arc<Kernel>,
-    /// The device sheet that the virtual GPU uses.
-    pub sheet: &'static DeviceSheet,
-}
-
-/// The latest request for the accesses of a warp, and what was recorded.
-pub type WarpAccesses = OnDemand<WarpSelection, Recording>;
+use super::on_demand::{TraceRequest, WarpSelection};
 
 impl Workbench {
     /// The default selection: the first warp, on the largest verification workload.

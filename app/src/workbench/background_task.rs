@@ -29,18 +29,17 @@ use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::toolchain::doctor::Report;
 use lightbench_core::verify::device_session::timelines::LaunchTimeline;
 
-use super::access::{TraceRequest, WarpSelection};
 use super::audit::AuditRequest;
 use super::broken_project::BrokenTexts;
 use super::last_session::LastSession;
 use super::lesson::{LessonProgress, LoadedLesson};
 use super::new_project::{CreatedProject, ProjectPlan};
+use super::on_demand::{TimelineRequest, TimelineSelection, TraceRequest, WarpSelection};
 use super::path_browser::{FolderListing, RefusedPath};
 use super::recent_history::RecentHistory;
 use super::run_details::ReadRun;
 use super::search::{LoadedSearch, SearchControl, SearchRequest};
 use super::settings::Settings;
-use super::timeline::{TimelineRequest, TimelineSelection};
 use crate::theme::ThemeName;
 
 /// The content of a folder without a project.

@@ -8,9 +8,9 @@ use lightbench_core::history::RunNumber;
 use lightbench_core::measure::{EnergyUse, ExtraModes};
 use lightbench_core::search::Pace;
 
-use super::access::WarpSelection;
 use super::lesson::LessonCommand;
 use super::new_project::NewProjectCommand;
+use super::on_demand::WarpSelection;
 use super::panel::{LayoutName, Panel};
 use super::search::SearchCommand;
 use super::settings::{Heat, Mode, Settings};

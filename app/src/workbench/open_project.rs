@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use lightbench_core::project::{BrokenFile, Part, Project, Purpose};
 
-use super::access::WarpAccesses;
 use super::audit::AuditState;
 use super::lesson::LessonState;
+use super::on_demand::{KernelTimelines, WarpAccesses};
 use super::problem::{self, Problem};
-use super::timeline::KernelTimelines;
 
 /// The open project and its state.
 #[derive(Clone, Debug)]

@@ -1,36 +1,12 @@
-//! The timeline of the current kernel.
+//! Requests for the timeline of the current kernel.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::device::DeviceSheet;
-use lightbench_core::project::{Kernel, Project};
-use lightbench_core::verify::device_session::timelines::LaunchTimeline;
-
 use super::Workbench;
 use super::background_task::BackgroundTask;
 use super::notices::NoticeLevel;
-use super::on_demand::OnDemand;
-
-/// A kernel on the inputs of one workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineSelection {
-    pub kernel: String,
-    pub workload: String,
-    pub device: &'static str,
-}
-
-/// A request to model a kernel.
-#[derive(Clone, Debug)]
-pub struct TimelineRequest {
-    pub wanted: TimelineSelection,
-    pub project: Arc<Project>,
-    pub kernel: Arc<Kernel>,
-    pub sheet: &'static DeviceSheet,
-}
-
-/// The latest request and the timelines of its launches.
-pub type KernelTimelines = OnDemand<TimelineSelection, Vec<LaunchTimeline>>;
+use super::on_demand::{TimelineRequest, TimelineSelection};
 
 impl Workbench {
     /// What a request would model now: the current kernel, workload and device.
