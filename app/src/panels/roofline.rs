@@ -153,7 +153,8 @@ fn drawn(
     let runs = runs(model, view);
     let named = view.lesson.as_ref();
     let pipes = named.map(|roofs| roofs.pipes.clone()).filter(|pipes| !pipes.is_empty());
-    let own = view.pipes.clone().or(pipes).unwrap_or_else(|| figure::pipes_of(model.work));
+    let own =
+        view.pipes.clone().or(pipes).unwrap_or_else(|| figure::pipes_of(model.work, ceilings));
     let levels = match named.map(|roofs| roofs.levels.as_slice()) {
         Some(levels @ [_, ..]) => levels,
         Some([]) | None => view.levels.as_slice(),
@@ -240,7 +241,7 @@ fn controls(ui: &mut Ui, model: &RooflineModel<'_>, ceilings: &Ceilings, view: &
             }
         }
         ui.separator();
-        let pipes = view.pipes.clone().unwrap_or_else(|| figure::pipes_of(model.work));
+        let pipes = view.pipes.clone().unwrap_or_else(|| figure::pipes_of(model.work, ceilings));
         for pipe in ceilings.pipes.keys() {
             let mut is_shown = pipes.contains(pipe);
             if ui.checkbox(&mut is_shown, pipe.to_string()).changed() {

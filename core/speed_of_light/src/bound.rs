@@ -332,12 +332,10 @@ impl<'a> Draft<'a> {
             }
             return;
         }
-        let named = permitted_pipes::named(kind, work.accuracy, work.operands);
-        let known = |pipe: Pipe| Some((pipe, self.ceilings.pipe(pipe)?.clone()));
-        match named.into_iter().find_map(known) {
+        match permitted_pipes::named(kind, work, self.ceilings) {
             Some((pipe, rate)) => {
                 self.assumptions.push(Assumption::Named { kind, pipe });
-                self.computed(Limit::Pipe(pipe), count, &rate);
+                self.computed(Limit::Pipe(pipe), count, rate);
             }
             None => self.assumptions.push(Assumption::NoKnownPipe(kind)),
         }

@@ -7,8 +7,10 @@
 
 use lightbench_device::Pipe;
 use lightbench_project::manifest::{Accuracy, OperationKind};
+use lightbench_units::FlopsPerSecond;
 
-use super::minimal_work::Operands;
+use super::ceilings::{Ceiling, Ceilings};
+use super::minimal_work::{MinimalWork, Operands};
 
 /// A pipe that can execute an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +64,19 @@ pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) ->
     }
 }
 
-/// The pipes that the task's precision names. The first one that a device has is used: a precision without a tensor pipe
-/// uses the FP32 or FP64 lanes.
+/// The pipe that the task's precision names for a kind of operation, with its peak: the first one that the device has.
 #[must_use]
-pub fn named(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Vec<Pipe> {
+pub fn named<'c>(
+    kind: OperationKind,
+    work: &MinimalWork,
+    ceilings: &'c Ceilings,
+) -> Option<(Pipe, &'c Ceiling<FlopsPerSecond>)> {
+    let pipes = candidates(kind, work.accuracy, work.operands);
+    pipes.into_iter().find_map(|pipe| Some((pipe, ceilings.pipe(pipe)?)))
+}
+
+/// The pipes that a precision names, in order: one without a tensor pipe uses the FP32 or FP64 lanes.
+fn candidates(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Vec<Pipe> {
     match kind {
         OperationKind::Arithmetic => lanes(accuracy).into_iter().collect(),
         OperationKind::Contraction => {

@@ -109,7 +109,7 @@ fn drawn(
         emphasis: Emphasis::Normal,
     });
     let points: Vec<RunPoint> = points.chain(baselines(runs, moved)).collect();
-    let pipes = figure::pipes_of(work);
+    let pipes = figure::pipes_of(work, ceilings);
     let roofs = Roofs { ceilings, pipes: &pipes, levels: &[Level::Dram] };
     match figure::roofline(roofs, work, &points, Trail::Hidden) {
         Ok(figure) => Some((figure, 400.0)),

@@ -40,9 +40,7 @@ pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
         true => OperationKind::Contraction,
         false => OperationKind::Arithmetic,
     };
-    let pipe = named(kind, work.accuracy, work.operands)
-        .into_iter()
-        .find_map(|pipe| Some((pipe.to_string(), ceilings.pipe(pipe)?.value)));
+    let pipe = named(kind, &work, &ceilings).map(|(pipe, rate)| (pipe.to_string(), rate.value));
     let points: Vec<(u8, Point)> =
         stands.iter().filter_map(|stand| Some((stand.mark, stand.point?))).collect();
     if let (Some((name, pipe)), false) = (&pipe, points.is_empty()) {

@@ -64,13 +64,12 @@ pub enum NoRoofline {
     Undrawable(#[from] Undrawable),
 }
 
-/// The default pipes of a task: FP32 lanes, and the first pipe that its precision names.
+/// The default pipes of a task on a device: FP32 lanes, and the pipes that its precision names.
 #[must_use]
-pub fn pipes_of(work: &MinimalWork) -> Vec<Pipe> {
+pub fn pipes_of(work: &MinimalWork, ceilings: &Ceilings) -> Vec<Pipe> {
     let counted = work.operations.iter().filter(|(_, count)| count.0 > 0.0);
-    let named = counted.filter_map(|(kind, _)| {
-        permitted_pipes::named(*kind, work.accuracy, work.operands).into_iter().next()
-    });
+    let named =
+        counted.filter_map(|(kind, _)| Some(permitted_pipes::named(*kind, work, ceilings)?.0));
     let mut pipes: Vec<Pipe> = std::iter::once(Pipe::Fp32).chain(named).collect();
     pipes.sort();
     pipes.dedup();
