@@ -18,8 +18,8 @@ use crate::report;
 use crate::session::Session;
 use crate::table::Table;
 
-/// Characters of the strip of a warp.
-const COLUMNS: usize = 60;
+/// Characters of the strip of a warp: with its name and a note, a line has 80.
+const COLUMNS: usize = 48;
 
 /// Width of the exported figure, in points; its height follows from the number of lanes.
 const WIDTH: f64 = 1200.0;
@@ -117,13 +117,13 @@ fn timeline_text(symbol: &str, timeline: &Timeline) -> String {
         line(&mut text, &range("warp", *first, *last), strip, "");
     }
     text.push_str(
-        "= runs, # under way; waits: g global, s shared memory, r results, b barriers, a atomics\n",
+        "= runs, # under way; waits: g global, s shared, r results, b barriers, a atomics\n",
     );
     text
 }
 
 fn line(text: &mut String, name: &str, strip: &str, note: &str) {
-    text.push_str(format!("{name:<12} {strip} {note}").trim_end());
+    text.push_str(format!("{name:<11} {strip} {note}").trim_end());
     text.push('\n');
 }
 
@@ -156,7 +156,7 @@ fn ranges(indices: &[u32]) -> String {
     text.collect::<Vec<_>>().join(", ")
 }
 
-/// Where intervals cover at least half of a column.
+/// The columns in which an interval lies.
 fn strip(intervals: impl Iterator<Item = (f64, f64)>, timeline: &Timeline) -> String {
     let spans: Vec<Span> =
         intervals.map(|(start, end)| Span { start, end, activity: Activity::Runs }).collect();
