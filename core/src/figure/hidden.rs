@@ -61,15 +61,8 @@ impl Figure {
             .items
             .iter()
             .filter(|item| hidden.hides(item))
-            .filter_map(|item| match item {
-                Item::Mark(mark) => Some((mark.x.value, mark.y.value)),
-                Item::Line(_)
-                | Item::Band(_)
-                | Item::Span(_)
-                | Item::Bar(_)
-                | Item::Arrow(_)
-                | Item::Cloud(_) => None,
-            })
+            .filter_map(Item::mark)
+            .map(|mark| (mark.x.value, mark.y.value))
             .collect();
         let mut items: Vec<Item> =
             self.items.iter().filter(|item| !hidden.hides(item)).cloned().collect();

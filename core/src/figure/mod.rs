@@ -81,6 +81,22 @@ pub enum Item {
     Cloud(Cloud),
 }
 
+impl Item {
+    /// The mark, if it is one.
+    #[must_use]
+    pub const fn mark(&self) -> Option<&Mark> {
+        match self {
+            Self::Mark(mark) => Some(mark),
+            Self::Line(_)
+            | Self::Band(_)
+            | Self::Span(_)
+            | Self::Bar(_)
+            | Self::Arrow(_)
+            | Self::Cloud(_) => None,
+        }
+    }
+}
+
 /// The reason why a figure cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Undrawable {

@@ -211,15 +211,8 @@ fn menu_entries(ui: &mut Ui, figure: &Figure, view: &mut FigureView) -> Option<E
 
 /// The name of a mark that can be hidden. Rows keep their place, so their bars cannot.
 fn named(item: &Item, id: MarkId) -> Option<(&str, MarkId)> {
-    match item {
-        Item::Mark(mark) => (mark.id == id).then_some((mark.name.as_str(), id)),
-        Item::Line(_)
-        | Item::Band(_)
-        | Item::Span(_)
-        | Item::Bar(_)
-        | Item::Arrow(_)
-        | Item::Cloud(_) => None,
-    }
+    let mark = item.mark().filter(|mark| mark.id == id)?;
+    Some((mark.name.as_str(), id))
 }
 
 /// The entry of the legend under the pointer; a click hides its items, or shows them again.

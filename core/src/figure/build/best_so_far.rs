@@ -141,15 +141,8 @@ mod tests {
         let heights: Vec<(i64, f64)> = figure
             .items()
             .iter()
-            .filter_map(|item| match item {
-                Item::Mark(mark) => Some((mark.id.of, mark.y.value)),
-                Item::Line(_)
-                | Item::Band(_)
-                | Item::Span(_)
-                | Item::Bar(_)
-                | Item::Arrow(_)
-                | Item::Cloud(_) => None,
-            })
+            .filter_map(Item::mark)
+            .map(|mark| (mark.id.of, mark.y.value))
             .collect();
         let (failures, times): (Vec<_>, Vec<_>) =
             heights.iter().partition(|(variant, _)| matches!(variant, 1 | 4));
