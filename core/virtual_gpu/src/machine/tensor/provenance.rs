@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use lightbench_primitives::tensor_map::Swizzle;
+
 use super::super::super::lower::product::Major;
 use super::super::copies::{LoadedBox, LoadedChunk, MOST_DIMENSIONS};
 use super::super::run::Worker;
@@ -15,6 +17,7 @@ use super::descriptor::{CHUNK, Descriptor};
 use super::operand::SharedMatrix;
 
 /// A chunk of an operand: its first row or column, and its first index along k.
+#[derive(Clone, Copy)]
 struct PlacedChunk {
     outer: usize,
     k: usize,
@@ -30,6 +33,7 @@ struct KnownOperand {
 }
 
 /// Where the elements along k come from.
+#[derive(Default)]
 struct AlongK {
     dimension: usize,
     /// The coordinate in that dimension for each k.
@@ -104,24 +108,21 @@ fn mismatch(known: &[Option<KnownOperand>; 2]) -> Option<String> {
 
 /// Two chunks of an operand that do not belong together.
 struct Inconsistency {
-    expected: (usize, usize, Option<[i64; MOST_DIMENSIONS]>),
-    found: (usize, usize, [i64; MOST_DIMENSIONS]),
+    /// The first chunk, if the other one does not continue it; otherwise another row or column has another k.
+    first: Option<PlacedChunk>,
+    found: PlacedChunk,
 }
 
 impl KnownOperand {
     /// The coordinates along k, if they are those of every row or column.
     fn along_k(&self) -> Result<AlongK, Inconsistency> {
         let [first, rest @ ..] = &self.chunks[..] else {
-            return Ok(AlongK { dimension: 0, coordinates: BTreeMap::new() });
+            return Ok(AlongK::default());
         };
         let base = first.chunk.coordinates;
         let of_first = || rest.iter().take_while(|placed| placed.outer == first.outer);
         let is_along = |dimension: &usize| {
             of_first().any(|placed| placed.chunk.coordinates[*dimension] != base[*dimension])
-        };
-        let inconsistent = |placed: &PlacedChunk, expected| Inconsistency {
-            expected: (first.outer, first.k, expected),
-            found: (placed.outer, placed.k, placed.chunk.coordinates),
         };
         let dimensions: Vec<usize> = (0..MOST_DIMENSIONS).filter(is_along).collect();
         let dimension = match (self.matrix.major, &dimensions[..]) {
@@ -129,9 +130,9 @@ impl KnownOperand {
             (Major::Outer, [dimension]) if *dimension > 0 => *dimension,
             (Major::K | Major::Outer, _) => {
                 let Some(next) = of_first().next() else {
-                    return Ok(AlongK { dimension: 0, coordinates: BTreeMap::new() });
+                    return Ok(AlongK::default());
                 };
-                return Err(inconsistent(next, Some(base)));
+                return Err(Inconsistency { first: Some(*first), found: *next });
             }
         };
         let steps: BTreeMap<usize, i64> = std::iter::once(first)
@@ -151,7 +152,7 @@ impl KnownOperand {
                 }
             });
             if !is_expected {
-                return Err(inconsistent(placed, None));
+                return Err(Inconsistency { first: None, found: *placed });
             }
         }
         let each = match self.matrix.major {
@@ -173,26 +174,22 @@ impl Inconsistency {
             let coordinates = coordinates[..from.extents.len()].iter().map(ToString::to_string);
             format!("({})", coordinates.collect::<Vec<_>>().join(", "))
         };
-        let (outer, k, coordinates) = self.found;
+        let PlacedChunk { outer, k, chunk } = self.found;
         let mut text = format!(
             "{line} {} of {name} holds at k = {k} the elements from {} of `{}` (the innermost coordinate first)",
             matrix.first as usize + outer,
-            shown(coordinates),
+            shown(chunk.coordinates),
             from.name
         );
-        let (base_outer, base_k, base) = self.expected;
-        if let Some(base) = base {
-            let line_of_base = matrix.first as usize + base_outer;
-            let _infallible = write!(
+        let _infallible = match self.first {
+            Some(PlacedChunk { outer, k, chunk }) => write!(
                 text,
-                ", and {line} {line_of_base} at k = {base_k} those from {}",
-                shown(base)
-            );
-        } else {
-            text.push_str(", which is not the k of the other ");
-            text.push_str(line);
-            text.push('s');
-        }
+                ", and {line} {} at k = {k} those from {}",
+                matrix.first as usize + outer,
+                shown(chunk.coordinates)
+            ),
+            None => write!(text, ", which is not the k of the other {line}s"),
+        };
         text.push_str("; ");
         text.push_str(&cause(matrix.descriptor, matrix.major, from, (outer, k)));
         text
@@ -206,7 +203,7 @@ fn cause(
     from: &LoadedBox,
     (outer, k): (usize, usize),
 ) -> String {
-    let named = |swizzle: lightbench_primitives::tensor_map::Swizzle| {
+    let named = |swizzle: Swizzle| {
         swizzle.span().map_or_else(|| "none".to_owned(), |span| format!("{span} bytes"))
     };
     if descriptor.swizzle != from.swizzle {
@@ -226,8 +223,6 @@ fn cause(
 
 #[cfg(test)]
 mod tests {
-    use lightbench_primitives::tensor_map::Swizzle;
-
     use super::*;
 
     /// Rows of a tensor of bf16 with 4096 elements each.
