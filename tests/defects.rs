@@ -57,6 +57,7 @@ folders! {
     clusters: 8,
     endings: 10,
     global_races: 15,
+    phases: 5,
     products: 8,
     proxies: 6,
     read_only: 4,

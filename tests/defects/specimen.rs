@@ -59,7 +59,7 @@ struct Expected {
     value: String,
 }
 
-const KINDS: [FaultKind; 17] = [
+const KINDS: [FaultKind; 18] = [
     FaultKind::OutOfBounds,
     FaultKind::Misaligned,
     FaultKind::UninitializedRead,
@@ -67,6 +67,7 @@ const KINDS: [FaultKind; 17] = [
     FaultKind::DataRace,
     FaultKind::MissingWait,
     FaultKind::BarrierDivergence,
+    FaultKind::BarrierPhase,
     FaultKind::WarpSync,
     FaultKind::Deadlock,
     FaultKind::Livelock,

@@ -177,6 +177,7 @@ fn kind(kind: FaultKind) -> expectation::FaultKind {
         FaultKind::DataRace => Named::DataRace,
         FaultKind::MissingWait => Named::MissingWait,
         FaultKind::BarrierDivergence => Named::BarrierDivergence,
+        FaultKind::BarrierPhase => Named::BarrierPhase,
         FaultKind::WarpSync => Named::WarpSync,
         FaultKind::Deadlock => Named::Deadlock,
         FaultKind::Livelock => Named::Livelock,

@@ -46,6 +46,7 @@ pub enum FaultKind {
     InputModified,
     DataRace,
     BarrierDivergence,
+    BarrierPhase,
     WarpSync,
     MissingWait,
     Deadlock,

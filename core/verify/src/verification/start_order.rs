@@ -148,6 +148,7 @@ fn is_wait(fault: &FaultReport) -> bool {
         | FaultKind::InputModified
         | FaultKind::DataRace
         | FaultKind::BarrierDivergence
+        | FaultKind::BarrierPhase
         | FaultKind::WarpSync
         | FaultKind::MissingWait
         | FaultKind::Deadlock

@@ -39,6 +39,13 @@ pub(super) struct BlockBarrier {
     phase: u32,
 }
 
+impl BlockBarrier {
+    /// Whether as many threads have arrived as a number of threads demands.
+    fn is_complete(&self) -> bool {
+        self.expected.is_some_and(|expected| self.threads >= expected)
+    }
+}
+
 impl Worker<'_, '_> {
     /// A split arrives; returns a stop if another split must run next.
     pub(super) fn block_barrier(&mut self, op: &Op, split: &mut Split) -> Option<Stop> {
@@ -68,6 +75,10 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         }
+        if self.block.barriers[index].is_complete() {
+            // It is released after this turn; the arrival counts in the phase after that.
+            return Some(Stop::Budget);
+        }
         if !self.is_converged(alignment, split) {
             return Some(Stop::Choose);
         }
@@ -96,7 +107,7 @@ impl Worker<'_, '_> {
         barrier.arrivals.push(Arrival { warp, mask, pc, frame, vote });
         let phase = barrier.phase;
         self.trace_barrier(index, phase);
-        self.race_arrive(index, mask, if waits { Waits::Yes } else { Waits::No });
+        self.race_arrive(pc, index, mask, if waits { Waits::Yes } else { Waits::No });
         split.pc += 1;
         if waits {
             split.state = SplitState::Barrier(index as u8);

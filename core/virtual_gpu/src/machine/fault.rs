@@ -22,6 +22,8 @@ pub enum FaultKind {
     MissingWait,
     /// Not all threads of the block reach a barrier, or not by the same instruction.
     BarrierDivergence,
+    /// In another order of the warps, an arrival at a barrier or a test of it meets another phase.
+    BarrierPhase,
     /// The mask of a warp-wide operation does not match the lanes that execute it.
     WarpSync,
     /// Threads wait for each other.
@@ -56,6 +58,7 @@ impl FaultKind {
             Self::DataRace => "data_race",
             Self::MissingWait => "missing_wait",
             Self::BarrierDivergence => "barrier_divergence",
+            Self::BarrierPhase => "barrier_phase",
             Self::WarpSync => "warp_sync",
             Self::Deadlock => "deadlock",
             Self::Livelock => "livelock",
@@ -78,6 +81,7 @@ impl FaultKind {
             | Self::ReadOnlyWrite
             | Self::DataRace
             | Self::MissingWait
+            | Self::BarrierPhase
             | Self::WarpSync => false,
             Self::BarrierDivergence
             | Self::Deadlock

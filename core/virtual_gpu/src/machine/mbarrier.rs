@@ -302,6 +302,7 @@ impl Worker<'_, '_> {
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
             self.trace_contribution(offset);
+            self.take_part_in_phase(lane as u32, part.pc, offset);
             let bytes = i64::from(bytes[lane]);
             let bytes = match change {
                 TransactionChange::Expect => bytes,
@@ -349,11 +350,19 @@ impl Worker<'_, '_> {
             offset,
             State { pending: count, expected: count, transactions: 0, phase: 0 },
         );
+        self.begin_phases(offset);
     }
 
     fn set_barrier(&mut self, offset: usize, state: State) {
         self.launch.changes += 1;
         self.block.shared.write(offset, 8, state.word());
+    }
+
+    fn change_barrier(&mut self, pc: u32, offset: usize, (before, after): (State, State)) {
+        self.set_barrier(offset, after);
+        if before.phase != after.phase {
+            self.end_phase(pc, offset);
+        }
     }
 
     /// The barrier object at an offset; reports a fault where no barrier is initialised.
@@ -409,6 +418,7 @@ impl Worker<'_, '_> {
             let Some(before) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             states[lane] = before.word();
             self.trace_contribution(offset);
+            self.take_part_in_phase(lane as u32, part.pc, offset);
             if let Some(bytes) = bytes {
                 self.transfer(part.pc, lane as u32, offset, i64::from(bytes[lane]));
             }
@@ -435,7 +445,7 @@ impl Worker<'_, '_> {
     fn transfer(&mut self, pc: u32, lane: u32, offset: usize, bytes: i64) {
         let Some(state) = self.barrier_at(pc, lane, offset) else { return };
         match state.transferred(bytes) {
-            Some(next) => self.set_barrier(offset, next),
+            Some(next) => self.change_barrier(pc, offset, (state, next)),
             None => {
                 let count = i64::from(state.transactions) + bytes;
                 let text = format!(
@@ -455,7 +465,7 @@ impl Worker<'_, '_> {
     pub(super) fn arrive_at(&mut self, pc: u32, lane: u32, offset: usize, count: u32) {
         let Some(state) = self.barrier_at(pc, lane, offset) else { return };
         match state.arrived(count) {
-            Some(next) => self.set_barrier(offset, next),
+            Some(next) => self.change_barrier(pc, offset, (state, next)),
             None => {
                 let pending = state.pending;
                 let text = format!(
@@ -504,6 +514,7 @@ impl Worker<'_, '_> {
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             if test.passes(state) {
                 self.race_passing((self.warp.index, lane as u32), part.pc, offset, how);
+                self.pass_phase(lane as u32, part.pc, offset);
                 self.trace_passed_wait(offset, state);
             } else {
                 complete &= !(1 << lane);

@@ -146,6 +146,7 @@ impl Worker<'_, '_> {
         let offset = self.place_shared(&part, lane)?;
         self.barrier_at(pc, lane as u32, offset)?;
         self.trace_contribution(offset);
+        self.issue_for_phase(lane as u32, pc, offset);
         Some(offset)
     }
 
@@ -295,6 +296,7 @@ impl Worker<'_, '_> {
             self.race_bulk_load(load.thread, load.pc, (load.offset, load.bytes()));
             self.block.shared.write_words(load.offset, &load.words);
             self.race_arrival(load.thread, load.pc, barrier);
+            self.complete_in_phase(load.thread, load.pc, barrier);
             self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
             self.block.copies.uncover(load.offset, load.bytes());
         }

@@ -275,6 +275,7 @@ impl Worker<'_, '_> {
                 worker.check_mbarrier_overwritten(pc, lane as u32, range);
                 if worker.barrier_at(pc, lane as u32, barrier).is_some() {
                     worker.trace_contribution(barrier);
+                    worker.issue_for_phase(lane as u32, pc, barrier);
                     let payload = payload.clone();
                     let delivery = Delivery { issuer, pc, offset, payload, barrier };
                     worker.block.copies.begin_delivery(delivery);
@@ -323,7 +324,10 @@ impl Worker<'_, '_> {
                     }
                 }
             }
-            self.as_block(issuer.rank, |worker| worker.race_arrival(thread, *pc, barrier));
+            self.as_block(issuer.rank, |worker| {
+                worker.race_arrival(thread, *pc, barrier);
+                worker.complete_in_phase(thread, *pc, barrier);
+            });
             self.complete_transactions(*pc, issuer.lane, barrier, bytes as u32);
             self.block.copies.uncover(*offset, bytes);
         }

@@ -347,6 +347,7 @@ impl Worker<'_, '_> {
                 continue;
             }
             self.trace_contribution(barrier);
+            self.issue_for_phase(lane as u32, pc, barrier);
             let thread = (self.warp.index, lane as u32);
             let sequence = self.block.copies.next_sequence();
             self.block.copies.arrivals.push(PendingArrival { thread, pc, sequence, barrier });
@@ -379,6 +380,7 @@ impl Worker<'_, '_> {
         }
         for arrival in self.block.copies.due() {
             self.race_arrival(arrival.thread, arrival.pc, arrival.barrier);
+            self.complete_in_phase(arrival.thread, arrival.pc, arrival.barrier);
             self.arrive_at(arrival.pc, arrival.thread.1, arrival.barrier, 1);
         }
     }

@@ -55,7 +55,7 @@ impl Thread {
     }
 }
 
-/// The block, warp or thread of a clock entry.
+/// The block, warp, thread or barrier of a clock entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -72,6 +72,16 @@ impl Key {
         Self((thread.block() as u64) << 32 | 2 << 16 | thread.number() as u64)
     }
 
+    /// A barrier object at an offset in shared memory.
+    pub(super) const fn barrier_object(block: u32, offset: usize) -> Self {
+        Self((block as u64) << 32 | 1 << 31 | offset as u64)
+    }
+
+    /// One of the sixteen barriers of a block.
+    pub(super) const fn block_barrier(block: u32, index: u32) -> Self {
+        Self((block as u64) << 32 | 3 << 16 | index as u64)
+    }
+
     const fn of_block(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -85,7 +95,7 @@ pub(super) struct Clock(Vec<(Key, u32)>);
 pub(super) type Known = Option<Arc<Clock>>;
 
 impl Clock {
-    fn time(&self, key: Key) -> u32 {
+    pub(super) fn time(&self, key: Key) -> u32 {
         self.0.binary_search_by_key(&key, |entry| entry.0).map_or(0, |index| self.0[index].1)
     }
 
@@ -126,7 +136,7 @@ impl Clock {
         self.0.is_empty()
     }
 
-    fn covers(&self, other: &Self) -> bool {
+    pub(super) fn covers(&self, other: &Self) -> bool {
         if other.0.len() * 8 < self.0.len() {
             return other.0.iter().all(|entry| self.time(entry.0) >= entry.1);
         }

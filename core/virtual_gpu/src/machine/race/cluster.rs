@@ -32,16 +32,21 @@ pub(super) struct Home {
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct ClusterOrder {
     known: Known,
+    /// What precedes it in the order of the phases of barriers.
+    phases: Known,
 }
 
 impl ClusterOrder {
     /// The order of the arrivals in all blocks of a cluster since the last completion.
     pub(in super::super) fn gather<'b>(blocks: impl Iterator<Item = &'b mut BlockRaces>) -> Self {
-        let mut known = None;
+        let mut order = Self::default();
         for block in blocks {
-            learn(&mut known, &std::mem::take(&mut block.arrivals.known));
+            learn(&mut order.known, &std::mem::take(&mut block.arrivals.known));
+            if let Some(phases) = &mut block.phases {
+                learn(&mut order.phases, &phases.take_cluster_arrivals());
+            }
         }
-        Self { known }
+        order
     }
 }
 
@@ -50,11 +55,17 @@ impl BlockRaces {
     pub(in super::super) fn exchange_memory(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.shared, &mut other.shared);
         std::mem::swap(&mut self.visits, &mut other.visits);
+        if let (Some(own), Some(other)) = (&mut self.phases, &mut other.phases) {
+            own.exchange_memory(other);
+        }
     }
 
     /// Exchanges the orders of the threads of two blocks.
     pub(in super::super) fn exchange_order(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.order, &mut other.order);
+        if let (Some(own), Some(other)) = (&mut self.phases, &mut other.phases) {
+            own.exchange_order(other);
+        }
     }
 
     /// The barrier of the cluster completes.
@@ -65,9 +76,15 @@ impl BlockRaces {
     /// Lanes continue after the barrier of the cluster.
     pub(in super::super) fn pass_cluster(&mut self, warp: u32, mask: u32) {
         self.order.learn_together(warp, mask, &self.released.known);
+        if let Some(phases) = &mut self.phases {
+            phases.pass_cluster(warp, &self.released.phases);
+        }
     }
 
     fn arrive_at_cluster(&mut self, warp: u32, mask: u32, order: ArrivalOrder) {
+        if let Some(phases) = &mut self.phases {
+            phases.arrive_at_cluster(warp);
+        }
         let known = match order {
             ArrivalOrder::Release => self.order.snapshot_of_lanes(warp, mask),
             // A fence before a relaxed arrival releases (rule 11).

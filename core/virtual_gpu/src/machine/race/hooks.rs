@@ -1,6 +1,6 @@
 //! The interface of the race detector to the machine: accesses of shared and global memory, fences and barriers.
 
-use std::slice;
+use std::{iter, slice};
 
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
 use super::super::super::isa::mbarrier::{MbarrierOrder, Synchronisation};
@@ -77,6 +77,9 @@ impl Worker<'_, '_> {
             InstructionAccess::new(part.pc, ordering, Role::Read, part.count),
             spaces,
         );
+        if ordering != Ordering::Weak {
+            self.order_phases_by_memory(part.lanes().map(|lane| part.addresses[lane]));
+        }
     }
 
     /// Checks a load of a fragment, which is an access of the warp.
@@ -95,6 +98,9 @@ impl Worker<'_, '_> {
     ) {
         let visit = InstructionAccess::new(part.pc, ordering, Role::Write, part.count);
         self.race_write(part, visit, spaces, moved);
+        if ordering != Ordering::Weak {
+            self.order_phases_by_memory(part.lanes().map(|lane| part.addresses[lane]));
+        }
     }
 
     /// Checks a store of a fragment, which is an access of the warp.
@@ -156,6 +162,7 @@ impl Worker<'_, '_> {
         let strength = Strength::Atomic(reach(atomic.scope));
         let visit = InstructionAccess { pc, strength, role, order: atomic.order, count: 1 };
         self.race_one((self.warp.index, lane as u32), visit, (region, offset), bytes);
+        self.order_phases_by_memory(iter::once(self.address_of(region, offset)));
     }
 
     /// A thread (warp and lane) arrives at a barrier object in shared memory, and releases to the cluster (rule 18), as
@@ -259,6 +266,13 @@ impl Worker<'_, '_> {
         self.race_words(thread, visit, slice::from_ref(&(offset..offset + bytes)));
     }
 
+    fn address_of(&self, region: Option<usize>, offset: usize) -> u64 {
+        match region {
+            Some(region) => Memory::address(region) + offset as u64,
+            None => self.launch.shared.address(offset),
+        }
+    }
+
     fn race_one(
         &mut self,
         (warp, lane): (u32, u32),
@@ -266,10 +280,7 @@ impl Worker<'_, '_> {
         (region, offset): (Option<usize>, usize),
         bytes: u32,
     ) {
-        let address = match region {
-            Some(region) => Memory::address(region) + offset as u64,
-            None => self.launch.shared.address(offset),
-        };
+        let address = self.address_of(region, offset);
         self.with_races(|worker, races, block| {
             let thread = Thread::new(block.order.block, warp * 32 + lane);
             let element = Element { thread, address, bytes, region, offset };
@@ -285,9 +296,16 @@ impl Worker<'_, '_> {
     }
 
     /// These lanes arrive at a barrier of the block; lanes that wait continue when it completes.
-    pub(in super::super) fn race_arrive(&mut self, barrier: usize, mask: u32, waits: Waits) {
+    pub(in super::super) fn race_arrive(
+        &mut self,
+        pc: u32,
+        barrier: usize,
+        mask: u32,
+        waits: Waits,
+    ) {
         if let Some(block) = &mut self.block.races {
             block.order.arrive(barrier, self.warp.index, mask, waits);
+            self.arrive_in_phase(barrier, mask.trailing_zeros(), pc, waits);
         }
     }
 

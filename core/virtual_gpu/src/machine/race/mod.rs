@@ -14,6 +14,7 @@ mod happens_before;
 mod hooks;
 mod location;
 mod page;
+mod phases;
 mod proxy;
 mod replay;
 mod report;
@@ -39,6 +40,7 @@ use super::run::Recorded;
 use block_sync::BlockSync;
 use conflict::MemoryKind;
 use happens_before::{HappensBefore, Reach};
+use phases::Phases;
 use proxy::ProxyFences;
 use replay::Replay;
 use shadow::Shadow;
@@ -67,6 +69,8 @@ pub(super) struct LaunchRaces {
     clusters: Option<ClusterMap>,
     /// The synchronisation of the threads of a block, for shared and global memory.
     block_sync: [BlockSync; 2],
+    /// Whether the phases of barriers are checked (rule 45).
+    has_phases: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     non_coherent: Vec<u32>,
     /// By region.
@@ -104,6 +108,8 @@ pub(super) struct BlockRaces {
     released: ClusterOrder,
     /// The accesses of other blocks to the shared memory, and the exits of its threads.
     visits: Visits,
+    /// The phases of its barriers, if they are checked.
+    phases: Option<Box<Phases>>,
 }
 
 pub(super) use cluster::{ClusterMap, ClusterOrder};
@@ -171,6 +177,7 @@ impl LaunchRaces {
                 || clusters.is_some()
                 || lenient && means[1] == BlockSync::Atomics,
             block_sync: means,
+            has_phases: Phases::matter_in(program, clusters.is_some()),
             non_coherent: non_coherent_loads(program),
             global: Vec::new(),
             pending_races: Vec::new(),
@@ -191,8 +198,10 @@ impl LaunchRaces {
             Some(clusters) => order.in_clusters(clusters),
             None => order,
         };
+        let phases = self.has_phases.then(|| Box::new(Phases::new(linear as u32, threads)));
         Box::new(BlockRaces {
             order,
+            phases,
             shared: Shadow::default(),
             proxy_fences: ProxyFences::default(),
             arrivals: ClusterOrder::default(),
@@ -206,6 +215,9 @@ impl BlockRaces {
     /// Lanes that waited at a barrier continue.
     pub(super) fn complete(&mut self, barrier: usize) {
         self.order.complete(barrier);
+        if let Some(phases) = &mut self.phases {
+            phases.complete(barrier);
+        }
     }
 }
 

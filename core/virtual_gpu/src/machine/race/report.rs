@@ -44,7 +44,7 @@ const fn word(entry: &Entry) -> &'static str {
 
 impl Launch<'_> {
     /// The coordinates of a thread's block, and of the thread in it.
-    fn coordinates(&self, thread: Thread) -> ([u32; 3], [u32; 3]) {
+    pub(super) fn coordinates(&self, thread: Thread) -> ([u32; 3], [u32; 3]) {
         let [x, y, _] = self.grid;
         let block = thread.block();
         let block = [block % x, block / x % y, block / x / y];

@@ -110,7 +110,11 @@ impl Worker<'_, '_> {
         match operation {
             Warpgroup::Multiply(_) => self.warpgroup_multiply(pc, op, frame, mask),
             Warpgroup::Fence => self.products().registers.fence(),
-            Warpgroup::CommitGroup => self.products().groups += 1,
+            Warpgroup::CommitGroup => {
+                let group = self.products().groups;
+                self.commit_in_phase(group);
+                self.products().groups += 1;
+            }
             Warpgroup::WaitGroup => self.wait_for_products(op.immediate as u64),
         }
     }
@@ -331,6 +335,7 @@ impl Worker<'_, '_> {
     fn wait_for_products(&mut self, pending: u64) {
         let complete = self.complete_groups(pending);
         self.products().registers.complete(complete);
+        self.learn_commits(complete);
         let group = (self.warp.index / WARPS) as usize;
         // A warp that has issued nothing waits for nothing.
         let Some(issued) = self.block.warpgroups.get(group) else { return };
