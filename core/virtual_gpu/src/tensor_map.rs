@@ -11,6 +11,8 @@ use lightbench_primitives::tensor_map::{
     TensorMap,
 };
 
+use super::isa::tensor_map::MapField;
+
 /// The size of a descriptor in bytes, as of a `CUtensorMap`.
 pub const BYTES: usize = 128;
 
@@ -49,6 +51,7 @@ const PROMOTIONS: [L2Promotion; 4] =
 const ADDRESS: usize = 8;
 const OFFSET: usize = 16;
 const ELEMENT: usize = 24;
+/// The rank minus one, as in `tensormap.replace.rank`.
 const RANK: usize = 25;
 const MODE: usize = 26;
 const SWIZZLE: usize = 27;
@@ -132,7 +135,7 @@ pub fn encode(map: &TensorMap, address: u64) -> [u8; BYTES] {
     fields.put(ADDRESS, address.to_le_bytes());
     fields.put(OFFSET, map.offset.to_le_bytes());
     fields.put(ELEMENT, [number(&ELEMENTS, map.element)]);
-    fields.put(RANK, [u8::try_from(map.rank()).unwrap_or(u8::MAX)]);
+    fields.put(RANK, [u8::try_from(map.rank().wrapping_sub(1)).unwrap_or(u8::MAX)]);
     fields.put(SWIZZLE, [number(&SWIZZLES, map.swizzle)]);
     fields.put(INTERLEAVE, [number(&INTERLEAVES, map.interleave)]);
     fields.put(PROMOTION, [number(&PROMOTIONS, map.l2_promotion)]);
@@ -162,7 +165,7 @@ pub fn decode(bytes: &[u8; BYTES]) -> Result<(TensorMap, u64), DescriptorError> 
     if mark != MARK {
         return Err(DescriptorError::NoTensorMap { found: mark });
     }
-    let rank = fields.choice(RANK, "rank", MAX_RANK as u8)?;
+    let rank = fields.choice(RANK, "rank minus one", MAX_RANK as u8 - 1)? + 1;
     let map = TensorMap {
         element: fields.named(ELEMENT, "element type", &ELEMENTS)?,
         dims: (0..rank).map(|index| u64::from(fields.word(DIMS + 4 * index)) + 1).collect(),
@@ -184,6 +187,48 @@ pub fn decode(bytes: &[u8; BYTES]) -> Result<(TensorMap, u64), DescriptorError> 
         Some(offset) => Err(DescriptorError::Unused { offset, found: bytes[offset] }),
         None => Ok((map, address)),
     }
+}
+
+/// Replaces a field of a descriptor, of a dimension where the field has one value for each. Zeros are a descriptor without
+/// fields yet.
+///
+/// # Errors
+///
+/// The bytes are no descriptor. A value that a map may not have is an error when it is decoded.
+pub(crate) fn replace(
+    bytes: &mut [u8; BYTES],
+    (field, dimension): (MapField, u8),
+    value: u64,
+) -> Result<(), DescriptorError> {
+    let mut fields = Fields(*bytes);
+    let mark = fields.array(0);
+    if *bytes != [0; BYTES] && mark != MARK {
+        return Err(DescriptorError::NoTensorMap { found: mark });
+    }
+    fields.put(0, MARK);
+    let dimension = usize::from(dimension);
+    let (byte, word) = (u8::try_from(value).unwrap_or(u8::MAX), value as u32);
+    match field {
+        MapField::Address => {
+            fields.put(ADDRESS, value.to_le_bytes());
+            fields.put(OFFSET, [0; 8]);
+        }
+        MapField::Rank => fields.put(RANK, [byte]),
+        MapField::BoxSide => fields.put(REGION + 2 * dimension, half(word)),
+        MapField::Dimension => fields.put(DIMS + 4 * dimension, word.wrapping_sub(1).to_le_bytes()),
+        // The strides begin with dimension 1.
+        MapField::Stride if dimension < MAX_RANK - 1 => {
+            fields.put(STRIDES + 8 * dimension, value.to_le_bytes());
+        }
+        MapField::Stride => {}
+        MapField::ElementStride => fields.put(ELEMENT_STRIDES + dimension, [byte]),
+        MapField::Element => fields.put(ELEMENT, [byte]),
+        MapField::Interleave => fields.put(INTERLEAVE, [byte]),
+        MapField::Swizzle => fields.put(SWIZZLE, [byte]),
+        MapField::Fill => fields.put(FILL, [byte]),
+    }
+    *bytes = fields.0;
+    Ok(())
 }
 
 /// The number of a value in a descriptor. The tables have every value.
@@ -432,8 +477,7 @@ mod tests {
         check([0; BYTES], "zeros where a tensor map should begin");
         check([0x3f; BYTES], "the first ones are 3f 3f 3f");
         check(with(ELEMENT, 13), "element type is 13; the largest is 12");
-        check(with(RANK, 6), "rank is 6; the largest is 5");
-        check(with(RANK, 0), "0 dimensions, expected 1 to 5");
+        check(with(RANK, 5), "rank minus one is 5; the largest is 4");
         check(with(BYTES - 1, 1), "unused byte 127 is 0x01");
         check(with(REGION, 63), "box of dimension 0");
         let mut invalid = map();

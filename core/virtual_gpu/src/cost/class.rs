@@ -92,6 +92,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::CopyBulk(_)
         | Code::CopyTensor(_)
         | Code::WriteToCluster(_)
+        | Code::TensorMap(_)
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -114,6 +115,8 @@ pub(crate) fn class(code: Code) -> InstructionClass {
             InstructionClass::Barrier
         }
         Code::Warp(_) => InstructionClass::Warp,
-        Code::Sleep | Code::TrackRegisters | Code::Hint => InstructionClass::Other,
+        Code::Sleep | Code::TrackRegisters | Code::Registers(_) | Code::Hint => {
+            InstructionClass::Other
+        }
     }
 }

@@ -164,7 +164,7 @@ pub(crate) fn kind(code: Code) -> Kind {
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
         Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) => Kind::Global,
-        Code::WriteToCluster(_) => Kind::Shared,
+        Code::WriteToCluster(_) | Code::TensorMap(_) => Kind::Shared,
         Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -186,7 +186,7 @@ pub(crate) fn kind(code: Code) -> Kind {
         }
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
-        Code::TrackRegisters | Code::Hint => Kind::Hint,
+        Code::TrackRegisters | Code::Registers(_) | Code::Hint => Kind::Hint,
     }
 }
 

@@ -432,6 +432,8 @@ fn role(op: &Op, counts: &Counts) -> Role {
         | Code::Cluster(_)
         | Code::Sleep
         | Code::TrackRegisters
+        | Code::Registers(_)
+        | Code::TensorMap(_)
         | Code::Hint => Role::Plain,
     }
 }

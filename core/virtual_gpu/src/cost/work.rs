@@ -58,8 +58,10 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::ProxyFence(_)
         | Code::Cluster(_)
         | Code::WriteToCluster(_)
+        | Code::TensorMap(_)
         | Code::Sleep
         | Code::TrackRegisters
+        | Code::Registers(_)
         | Code::Hint => {}
     }
 }

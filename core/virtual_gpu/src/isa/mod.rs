@@ -30,6 +30,7 @@ pub(crate) mod signature;
 pub mod special_register;
 pub mod system;
 pub mod tensor_copy;
+pub mod tensor_map;
 #[cfg(test)]
 mod tests;
 pub mod unsupported;
@@ -86,6 +87,8 @@ pub enum Operation {
     BulkCopy(bulk_copy::BulkCopy),
     /// Copies of boxes of tensors.
     TensorCopy(tensor_copy::TensorCopy),
+    /// Changes of tensor maps.
+    TensorMap(tensor_map::TensorMapOperation),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
     /// Operations between the blocks of a cluster.
@@ -161,6 +164,7 @@ const FAMILIES: &[&[Row]] = &[
     convert::TABLE,
     moves::TABLE,
     tensor_copy::TABLE,
+    tensor_map::TABLE,
     memory::TABLE,
     atomic::TABLE,
     control::TABLE,

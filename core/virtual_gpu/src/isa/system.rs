@@ -11,11 +11,20 @@ pub enum System {
     Sleep,
     /// Triggers performance events, by number or by mask.
     PerformanceEvent,
-    /// Changes the number of registers of the warps of a warpgroup.
-    RegisterCount,
+    /// Changes the number of registers of the threads of a warpgroup.
+    Registers(RegisterChange),
     /// Lets dependent launches begin, or waits for the launch that this one depends on. A launch here begins when
     /// the previous one has ended.
     DependentLaunch,
+}
+
+/// How `setmaxnreg` changes the number of registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterChange {
+    /// `.inc` waits for registers of the pool of the block.
+    Increase,
+    /// `.dec` releases registers to it.
+    Decrease,
 }
 
 /// The largest operand of `setmaxnreg`; operands are multiples of 8 from 24 on.
@@ -28,14 +37,17 @@ pub(crate) const TABLE: &[Row] = &[
         Ok((Operation::System(System::Sleep), Signature::new(&roles)))
     }),
     Row::any("setmaxnreg", |m| {
-        if !m.flag("inc") {
+        let change = if m.flag("inc") {
+            RegisterChange::Increase
+        } else {
             m.require_flag("dec", "`.inc` or `.dec`")?;
-        }
+            RegisterChange::Decrease
+        };
         m.require_flag("sync", "`.sync`")?;
         m.require_flag("aligned", "`.aligned`")?;
         m.require_flag("u32", ".u32")?;
         let roles = [Role::Constant { largest: MOST_REGISTERS }];
-        Ok((Operation::System(System::RegisterCount), Signature::new(&roles)))
+        Ok((Operation::System(System::Registers(change)), Signature::new(&roles)))
     }),
     Row::any("griddepcontrol", |m| {
         if !m.flag("wait") {

@@ -15,19 +15,28 @@ keywords! {
     }
 }
 
-/// Copies of boxes of tensors; `rank` is the number of coordinates, 1 to 5.
+/// What a tensor copy transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyMode {
+    /// A box.
+    Tiled,
+    /// A column of pixels.
+    Im2col,
+}
+
+/// Copies of boxes of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorCopy {
     /// `[shared] = [map, {x, y}]`: completes transactions of a barrier object.
-    Load { rank: u8 },
+    Load(CopyMode),
     /// A load to the same place of several blocks of the cluster, given by a mask of their ranks.
-    LoadMulticast { rank: u8 },
+    LoadMulticast(CopyMode),
     /// `[map, {x, y}] = [shared]`: completes with its bulk group.
-    Store { rank: u8 },
+    Store(CopyMode),
     /// A store that combines each element with the one in global memory.
-    Reduce { rank: u8, reduction: Reduction },
+    Reduce(CopyMode, Reduction),
     /// A prefetch of a box to the L2 cache.
-    Prefetch { rank: u8 },
+    Prefetch(CopyMode),
     /// A prefetch of a tensor map.
     PrefetchMap,
 }
@@ -46,12 +55,24 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     m.require_flag("async", "`.async`")?;
     let rank = rank(m)?;
     let map = Role::TensorMap { rank };
-    m.flag("tile");
+    let (columns, stored_columns) = (m.flag("im2col"), m.flag("im2col_no_offs"));
+    let mode = if columns || stored_columns { CopyMode::Im2col } else { CopyMode::Tiled };
+    if mode == CopyMode::Im2col && rank < 3 {
+        return Err(m.combination("columns of pixels have three dimensions or more"));
+    }
+    if mode == CopyMode::Tiled {
+        m.flag("tile");
+    }
     let has_policy = m.flag("L2::cache_hint");
+    let offsets = Role::ReadVector { count: rank.max(3) - 2, ty: ScalarType::B16, fit: Fit::Exact };
+    let with_offsets = |roles: &[Role]| {
+        let offsets = columns.then_some(offsets);
+        roles.iter().copied().chain(offsets).collect::<Vec<_>>()
+    };
     if m.flag("prefetch") {
         m.require_flag("L2", "`.L2`")?;
         m.require_flag("global", "`.global`")?;
-        return done(TensorCopy::Prefetch { rank }, &[map], has_policy);
+        return done(TensorCopy::Prefetch(mode), &with_offsets(&[map]), has_policy);
     }
     let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
     m.require_flag("global", "`.global`")?;
@@ -61,20 +82,40 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     if m.flag("reduce") {
         m.require_flag("bulk_group", "`.bulk_group`")?;
         let reduction = m.required()?;
-        return done(TensorCopy::Reduce { rank, reduction }, &[map, SHARED], has_policy);
+        return stored(m, TensorCopy::Reduce(mode, reduction), columns, has_policy, map);
     }
     if m.flag("bulk_group") {
-        return done(TensorCopy::Store { rank }, &[map, SHARED], has_policy);
+        return stored(m, TensorCopy::Store(mode), columns, has_policy, map);
+    }
+    if stored_columns {
+        return Err(m.combination("a load of a column of pixels has offsets: `.im2col`"));
     }
     m.require_flag(
         "mbarrier::complete_tx::bytes",
         "`.bulk_group` or `.mbarrier::complete_tx::bytes`",
     )?;
     if m.flag("multicast::cluster") {
-        let roles = [SHARED, map, SHARED, RANKS];
-        return done(TensorCopy::LoadMulticast { rank }, &roles, has_policy);
+        let roles: Vec<Role> =
+            with_offsets(&[SHARED, map, SHARED]).into_iter().chain([RANKS]).collect();
+        return done(TensorCopy::LoadMulticast(mode), &roles, has_policy);
     }
-    done(TensorCopy::Load { rank }, &[SHARED, map, SHARED], has_policy)
+    done(TensorCopy::Load(mode), &with_offsets(&[SHARED, map, SHARED]), has_policy)
+}
+
+/// A store or a reduction, whose columns of pixels have no offsets.
+fn stored(
+    m: &Modifiers<'_>,
+    operation: TensorCopy,
+    has_offsets: bool,
+    has_policy: bool,
+    map: Role,
+) -> Decoded {
+    if has_offsets {
+        return Err(
+            m.combination("a store of a column of pixels has no offsets: `.im2col_no_offs`")
+        );
+    }
+    done(operation, &[map, SHARED], has_policy)
 }
 
 fn rank(m: &mut Modifiers<'_>) -> Result<u8, Refusal> {

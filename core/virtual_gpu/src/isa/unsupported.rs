@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Reason {
     /// Fences that order barrier objects only.
     RestrictedFence,
-    /// Bulk copies other than plain ones, and changes of tensor maps.
+    /// Bulk copies of forms that are not modelled.
     BulkForm,
     /// Textures and surfaces.
     Texture,
@@ -28,7 +28,7 @@ impl fmt::Display for Reason {
         formatter.write_str(match self {
             Self::RestrictedFence => "fences of barrier objects only are not modelled",
             Self::BulkForm => {
-                "byte masks, im2col copies and changes of tensor maps are not modelled"
+                "byte masks, modes of Blackwell and the atomicity of swizzles are not modelled"
             }
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
@@ -50,14 +50,13 @@ const OPCODES: &[(Reason, &[&str])] = &[
 
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
-    (Reason::BulkForm, "cp", &["cp_mask", "im2col", "im2col_no_offs"]),
+    (Reason::BulkForm, "cp", &["cp_mask", "im2col::w", "im2col::w::128", "tile::gather4"]),
     (
         Reason::RestrictedFence,
         "fence",
         &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
-    (Reason::BulkForm, "fence", &["tensormap::generic"]),
-    (Reason::BulkForm, "tensormap", &["replace", "cp_fenceproxy"]),
+    (Reason::BulkForm, "tensormap", &["swizzle_atomicity"]),
     (Reason::Sparse, "mma", &["sp", "sp::ordered_metadata"]),
     (Reason::Sparse, "wgmma", &["sp"]),
     (Reason::BlackwellTensor, "mma", &["block_scale", "kind::f8f6f4"]),

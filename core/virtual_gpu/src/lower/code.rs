@@ -17,7 +17,9 @@ use super::super::isa::matrix::Matrix;
 use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::{Access, Scope, Space};
 use super::super::isa::special_register::SpecialRegister;
+use super::super::isa::system::RegisterChange;
 use super::super::isa::tensor_copy::Reduction;
+use super::super::isa::tensor_map::MapField;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
 
@@ -213,10 +215,14 @@ pub(crate) enum Code {
     Cluster(Cluster),
     /// The index of an asynchronous write to shared memory of the cluster.
     WriteToCluster(u32),
+    /// An operation on tensor maps.
+    TensorMap(u32),
     Sleep,
     /// No instruction of the kernel: the next one accesses registers of asynchronous products; `immediate` is its
     /// index among the tracked accesses of the program.
     TrackRegisters,
+    /// Changes the registers of the threads to `immediate`.
+    Registers(RegisterChange),
     /// A hint without an effect on values.
     Hint,
 }
@@ -259,6 +265,8 @@ pub(crate) struct TensorSite {
     pub(crate) map: AddressSlot,
     /// The coordinates, words: elements of the program's list, the innermost first.
     pub(crate) coordinates: (u32, u8),
+    /// For a column of pixels, its offsets in the same form, of which a store has none; none for a box.
+    pub(crate) offsets: Option<(u32, u8)>,
     /// The box in shared memory.
     pub(crate) shared: AddressSlot,
     pub(crate) direction: TensorDirection,
@@ -273,6 +281,29 @@ pub(crate) enum TensorDirection {
     Store,
     /// To global memory, combined with the elements there.
     Reduce(Reduction),
+}
+
+/// An operation on tensor maps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorMapSite {
+    /// Replaces a field by a value, of a dimension where the field has one value for each.
+    Replace {
+        field: MapField,
+        dimension: u8,
+        space: Space,
+        map: AddressSlot,
+        value: Slot,
+    },
+    /// Copies a map from shared to global memory and releases it.
+    Publish {
+        to: AddressSlot,
+        from: AddressSlot,
+    },
+    /// Acquires a map at a generic address.
+    Acquire {
+        map: AddressSlot,
+    },
+    Release,
 }
 
 /// An asynchronous write to shared memory of the cluster.

@@ -201,13 +201,16 @@ impl Translator<'_> {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
-            Operation::System(System::RegisterCount) => register_count(instruction).map(|()| {
-                self.emit(op(Code::Hint));
-            }),
+            Operation::System(System::Registers(change)) => {
+                let count = register_count(instruction)?;
+                self.emit(Op { immediate: count as i64, ..op(Code::Registers(change)) });
+                Ok(())
+            }
             Operation::Matrix(what) => self.matrix(instruction, what),
             Operation::AsyncCopy(what) => self.copy_async(instruction, what),
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
             Operation::TensorCopy(what) => self.tensor_copy(instruction, what),
+            Operation::TensorMap(what) => self.tensor_map(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
             Operation::Cluster(what) => self.cluster(instruction, what),
             Operation::RemoteWrite(what) => self.remote_write(instruction, what),
@@ -215,9 +218,9 @@ impl Translator<'_> {
     }
 }
 
-/// Checks the operand of `setmaxnreg`. PTX ISA, section "setmaxnreg": 24 to 256, in steps of 8.
-fn register_count(instruction: &Instruction) -> Result<(), NoPlace> {
+/// The operand of `setmaxnreg`. PTX ISA, section "setmaxnreg": 24 to 256, in steps of 8.
+fn register_count(instruction: &Instruction) -> Result<u64, NoPlace> {
     let [Operand::Immediate(count)] = &instruction.operands[..] else { return Err(NoPlace) };
     let count = count.bits();
-    if (24..=256).contains(&count) && count.is_multiple_of(8) { Ok(()) } else { Err(NoPlace) }
+    if (24..=256).contains(&count) && count.is_multiple_of(8) { Ok(count) } else { Err(NoPlace) }
 }

@@ -13,6 +13,7 @@ use super::launch::Races;
 use super::limit::LimitKind;
 use super::local::LocalMemory;
 use super::parallel::ParallelLaunch;
+use super::register_pool::RegisterPool;
 use super::resident::{ClusterStop, ResidentCluster};
 use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
@@ -155,6 +156,7 @@ impl Launch<'_> {
             mbarriers: BTreeSet::new(),
             failed_tests: BTreeMap::new(),
             unpublished_mbarriers: BTreeMap::new(),
+            registers: self.register_pool(threads.div_ceil(LANES as u32)),
             warpgroups: Vec::new(),
             products: Vec::new(),
             bulk_stores: Vec::new(),
@@ -163,6 +165,12 @@ impl Launch<'_> {
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();
         Block { state, warps, polled: false, has_ended: false }
+    }
+
+    /// The registers of a block; none if the kernel has no bound on them.
+    fn register_pool(&self, warps: u32) -> Option<RegisterPool> {
+        let kernel = self.module.functions.get(self.program.kernel.0 as usize)?;
+        RegisterPool::from_bounds(&kernel.bounds, warps)
     }
 
     fn warp(&self, index: u32, threads: u32) -> Warp {

@@ -40,6 +40,7 @@ mod race;
 mod recording;
 mod region_bytes;
 mod register_init_mask;
+mod register_pool;
 mod resident;
 mod run;
 mod schedule;

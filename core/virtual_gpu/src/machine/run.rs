@@ -143,6 +143,8 @@ pub(super) struct BlockState {
     /// The barrier objects that no fence of the initialising thread (its warp and lane) makes visible to the cluster;
     /// empty in a launch whose clusters have one block.
     pub(super) unpublished_mbarriers: BTreeMap<usize, (u32, u32)>,
+    /// The registers of its warps, if the kernel has a bound on them.
+    pub(super) registers: Option<super::register_pool::RegisterPool>,
     /// The products that the warps of each warpgroup have issued.
     pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
     /// For each warp, the products that no wait has completed; empty until a warp uses them.

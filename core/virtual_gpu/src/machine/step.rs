@@ -291,8 +291,19 @@ impl Worker<'_, '_> {
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
+            Code::TensorMap(site) => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                if let Some(stop) = self.tensor_map_operation(op, site, split, mask) {
+                    return Some(stop);
+                }
+            }
             Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
             Code::Cluster(cluster) => return self.cluster_operation(op, cluster, split, mask),
+            Code::Registers(change) => {
+                return self.change_registers(change, op.immediate as u32, split);
+            }
             // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
@@ -530,6 +541,7 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::Fence(..)
             | Code::ProxyFence(_)
             | Code::TrackRegisters
+            | Code::Registers(_)
             | Code::Sleep
     )
 }

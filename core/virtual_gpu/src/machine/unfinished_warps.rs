@@ -145,7 +145,13 @@ impl Launch<'_> {
             self.beyond_residency = None;
         }
         let outstanding = block.state.outstanding_barriers();
-        let text = format!("threads {what}: no value in memory changes{outstanding}; {standing}");
+        let (kind, text) = match block.state.register_shortage() {
+            Some(shortage) => (FaultKind::Deadlock, format!("{shortage}{outstanding}; {standing}")),
+            None => {
+                let text = format!("threads {what}: no value in memory changes{outstanding}");
+                (kind, format!("{text}; {standing}"))
+            }
+        };
         self.report_for(block, index, pc, Finding::new(kind, lane, text));
         self.stopped = true;
     }

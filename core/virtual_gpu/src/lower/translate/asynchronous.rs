@@ -3,11 +3,13 @@
 use super::super::super::isa::async_copy::{AsyncCopy, CopyCache};
 use super::super::super::isa::bulk_copy::BulkCopy;
 use super::super::super::isa::mbarrier::Mbarrier;
-use super::super::super::isa::tensor_copy::TensorCopy;
+use super::super::super::isa::tensor_copy::{CopyMode, TensorCopy};
+use super::super::super::isa::tensor_map::TensorMapOperation;
 use super::super::super::module::{Address, Instruction, Operand};
+use super::super::super::tensor_map;
 use super::super::code::{
     AddressSlot, Bank, BaseKind, BulkSite, ClusterSource, Code, CopyLength, CopySite, Op, Slot,
-    StoreEffect, TensorDirection, TensorSite,
+    StoreEffect, TensorDirection, TensorMapSite, TensorSite,
 };
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -142,54 +144,58 @@ impl Translator<'_> {
     ) -> Result<(), NoPlace> {
         match (copy, &instruction.operands[..]) {
             (
-                TensorCopy::Load { .. },
+                TensorCopy::Load(mode),
                 [
                     Operand::Address(to),
                     Operand::Address(map),
                     coordinates,
                     Operand::Address(barrier),
-                    ..,
+                    rest @ ..,
                 ],
             ) => {
                 let barrier = self.address_slot(*barrier)?;
                 let direction = TensorDirection::Load { barrier, ranks: None };
-                self.tensor_site(*map, coordinates, *to, direction)
+                self.tensor_site((*map, coordinates), (mode, rest.first()), *to, direction)
             }
             (
-                TensorCopy::LoadMulticast { .. },
+                TensorCopy::LoadMulticast(mode),
                 [
                     Operand::Address(to),
                     Operand::Address(map),
                     coordinates,
                     Operand::Address(barrier),
-                    ranks,
-                    ..,
+                    rest @ ..,
                 ],
             ) => {
+                let (offsets, ranks) = match (mode, rest) {
+                    (CopyMode::Tiled, [ranks, ..]) => (None, ranks),
+                    (CopyMode::Im2col, [offsets, ranks, ..]) => (Some(offsets), ranks),
+                    (CopyMode::Tiled | CopyMode::Im2col, _) => return Err(NoPlace),
+                };
                 let (barrier, ranks) = (self.address_slot(*barrier)?, self.source(ranks)?.0);
                 let direction = TensorDirection::Load { barrier, ranks: Some(ranks) };
-                self.tensor_site(*map, coordinates, *to, direction)
+                self.tensor_site((*map, coordinates), (mode, offsets), *to, direction)
             }
             (
-                TensorCopy::Store { .. },
+                TensorCopy::Store(mode),
                 [Operand::Address(map), coordinates, Operand::Address(from), ..],
-            ) => self.tensor_site(*map, coordinates, *from, TensorDirection::Store),
+            ) => self.tensor_site((*map, coordinates), (mode, None), *from, TensorDirection::Store),
             (
-                TensorCopy::Reduce { reduction, .. },
+                TensorCopy::Reduce(mode, reduction),
                 [Operand::Address(map), coordinates, Operand::Address(from), ..],
             ) => {
                 let direction = TensorDirection::Reduce(reduction);
-                self.tensor_site(*map, coordinates, *from, direction)
+                self.tensor_site((*map, coordinates), (mode, None), *from, direction)
             }
-            (TensorCopy::Prefetch { .. } | TensorCopy::PrefetchMap, _) => {
+            (TensorCopy::Prefetch(_) | TensorCopy::PrefetchMap, _) => {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
             (
-                TensorCopy::Load { .. }
-                | TensorCopy::LoadMulticast { .. }
-                | TensorCopy::Store { .. }
-                | TensorCopy::Reduce { .. },
+                TensorCopy::Load(_)
+                | TensorCopy::LoadMulticast(_)
+                | TensorCopy::Store(_)
+                | TensorCopy::Reduce(..),
                 _,
             ) => Err(NoPlace),
         }
@@ -197,32 +203,77 @@ impl Translator<'_> {
 
     fn tensor_site(
         &mut self,
-        map: Address,
-        coordinates: &Operand,
+        (map, coordinates): (Address, &Operand),
+        (mode, offsets): (CopyMode, Option<&Operand>),
         shared: Address,
         direction: TensorDirection,
     ) -> Result<(), NoPlace> {
-        let elements = match coordinates {
-            Operand::Vector(elements) => &elements[..],
-            Operand::Register(_)
-            | Operand::Special(_)
-            | Operand::Immediate(_)
-            | Operand::Symbol(..)
-            | Operand::Address(_)
-            | Operand::Sink
-            | Operand::Pair(..)
-            | Operand::Not(_)
-            | Operand::Label(_)
-            | Operand::Targets(_)
-            | Operand::Call(_) => std::slice::from_ref(coordinates),
+        let coordinates = self.element_slots(coordinates)?;
+        let offsets = match (mode, offsets) {
+            (CopyMode::Tiled, _) => None,
+            (CopyMode::Im2col, Some(offsets)) => Some(self.element_slots(offsets)?),
+            (CopyMode::Im2col, None) => Some((0, 0)),
         };
-        let slots: Result<Vec<Slot>, NoPlace> =
-            elements.iter().map(|element| Ok(self.source(element)?.0)).collect();
-        let coordinates = self.list(&slots?);
         let (map, shared) = (self.address_slot(map)?, self.address_slot(shared)?);
         let index = self.program.tensor_copies.len() as u32;
-        self.program.tensor_copies.push(TensorSite { map, coordinates, shared, direction });
+        self.program.tensor_copies.push(TensorSite {
+            map,
+            coordinates,
+            offsets,
+            shared,
+            direction,
+        });
         self.emit(op(Code::CopyTensor(index)));
+        Ok(())
+    }
+
+    /// The list of the elements of a vector, or of one operand.
+    fn element_slots(&mut self, operand: &Operand) -> Result<(u32, u8), NoPlace> {
+        let elements = Self::elements(operand).iter();
+        let slots: Result<Vec<Slot>, NoPlace> =
+            elements.map(|element| Ok(self.source(element)?.0)).collect();
+        Ok(self.list(&slots?))
+    }
+
+    pub(super) fn tensor_map(
+        &mut self,
+        instruction: &Instruction,
+        operation: TensorMapOperation,
+    ) -> Result<(), NoPlace> {
+        let site = match (operation, &instruction.operands[..]) {
+            (TensorMapOperation::Replace(field, space), [Operand::Address(map), rest @ ..]) => {
+                let (dimension, value) = match rest {
+                    [Operand::Immediate(dimension), value] => (dimension.bits() as u8, value),
+                    [value] => (0, value),
+                    _ => return Err(NoPlace),
+                };
+                let (map, value) = (self.address_slot(*map)?, self.source(value)?.0);
+                TensorMapSite::Replace { field, dimension, space, map, value }
+            }
+            (
+                TensorMapOperation::Publish,
+                [Operand::Address(to), Operand::Address(from), Operand::Immediate(bytes)],
+            ) if bytes.bits() == tensor_map::BYTES as u64 => TensorMapSite::Publish {
+                to: self.address_slot(*to)?,
+                from: self.address_slot(*from)?,
+            },
+            (TensorMapOperation::Acquire, [Operand::Address(map), Operand::Immediate(bytes)])
+                if bytes.bits() == tensor_map::BYTES as u64 =>
+            {
+                TensorMapSite::Acquire { map: self.address_slot(*map)? }
+            }
+            (TensorMapOperation::Release, []) => TensorMapSite::Release,
+            (
+                TensorMapOperation::Replace(..)
+                | TensorMapOperation::Publish
+                | TensorMapOperation::Acquire
+                | TensorMapOperation::Release,
+                _,
+            ) => return Err(NoPlace),
+        };
+        let index = self.program.tensor_maps.len() as u32;
+        self.program.tensor_maps.push(site);
+        self.emit(op(Code::TensorMap(index)));
         Ok(())
     }
 

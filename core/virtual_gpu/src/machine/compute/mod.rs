@@ -114,8 +114,10 @@ pub(super) fn execute(
         | Code::ProxyFence(_)
         | Code::Cluster(_)
         | Code::WriteToCluster(_)
+        | Code::TensorMap(_)
         | Code::Sleep
         | Code::TrackRegisters
+        | Code::Registers(_)
         | Code::Hint => return false,
     }
     true

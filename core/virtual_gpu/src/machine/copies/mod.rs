@@ -7,6 +7,7 @@
 
 mod bulk;
 mod delivery;
+mod map_changes;
 mod origins;
 mod reduction;
 mod stores;

@@ -13,7 +13,7 @@ use lightbench_primitives::tensor_map::{
 use super::super::super::isa::memory::{Ordering, Space};
 use super::super::super::isa::tensor_copy::Reduction;
 use super::super::super::lower::code::{
-    AddressSlot, BaseKind, Op, Slot, StoreEffect, TensorDirection, TensorSite,
+    AddressSlot, BaseKind, Op, Slot, StoreEffect, TensorDirection,
 };
 use super::super::super::module::Function;
 use super::super::super::semantics::Negative;
@@ -93,16 +93,28 @@ impl Worker<'_, '_> {
         let Some(site) = self.launch.program.tensor_copies.get(site as usize).copied() else {
             return;
         };
-        let (coordinates, mask) = self.tensor_coordinates(&site, pc, frame, active);
+        let (coordinates, mask) = self.tensor_coordinates(site.coordinates, pc, frame, active);
+        let (offsets, mask) = match site.offsets {
+            Some(list) => {
+                let (offsets, mask) = self.tensor_coordinates(list, pc, frame, mask);
+                (Some(offsets), mask)
+            }
+            None => (None, mask),
+        };
         let (maps, mask) = self.bulk_addresses(op, &site.map, pc, frame, mask);
         let (shared, mask) = self.bulk_addresses(op, &site.shared, pc, frame, mask);
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let copy = TensorCopy { pc, lane, shared: shared[lane] };
             let coordinates: Vec<i32> =
                 coordinates.iter().map(|coordinate| coordinate[lane] as i32).collect();
-            let Some(tensor) = self.tensor_box(&copy, maps[lane], &coordinates) else { continue };
-            let is_load = matches!(site.direction, TensorDirection::Load { .. });
-            if !is_load && !self.is_start_in_tensor(&copy, &coordinates) {
+            let offsets: Option<Vec<u16>> = offsets
+                .as_ref()
+                .map(|offsets| offsets.iter().map(|offset| offset[lane] as u16).collect());
+            let at = (&coordinates[..], offsets.as_deref());
+            let Some(tensor) = self.tensor_box(&copy, maps[lane], at) else { continue };
+            let is_box_store =
+                offsets.is_none() && !matches!(site.direction, TensorDirection::Load { .. });
+            if is_box_store && !self.is_start_in_tensor(&copy, &coordinates) {
                 continue;
             }
             match &site.direction {
@@ -122,15 +134,15 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The coordinates of all lanes, the innermost first, and the lanes for which they are initialised.
+    /// The coordinates or offsets of all lanes, the innermost first, and the lanes for which they are initialised.
     fn tensor_coordinates(
         &mut self,
-        site: &TensorSite,
+        (start, count): (u32, u8),
         pc: u32,
         frame: Frame,
         mask: u32,
     ) -> (Vec<[u32; LANES]>, u32) {
-        let (start, count) = (site.coordinates.0 as usize, usize::from(site.coordinates.1));
+        let (start, count) = (start as usize, usize::from(count));
         let slots = &self.launch.program.lists[start..start + count];
         let lanes = self.lanes(frame, mask);
         let undefined = slots.iter().fold(0, |all, slot| all | lanes.word_undefined(*slot)) & mask;
@@ -141,31 +153,43 @@ impl Worker<'_, '_> {
         (coordinates, mask & !undefined)
     }
 
-    /// The box of a copy. Reports a fault if the map or the coordinates are invalid.
+    /// The box, or the column of pixels, of a copy with these coordinates and offsets. Reports a fault if the map or the
+    /// coordinates are invalid.
     fn tensor_box(
         &mut self,
         copy: &TensorCopy,
         address: u64,
-        coordinates: &[i32],
+        (coordinates, offsets): (&[i32], Option<&[u16]>),
     ) -> Option<TensorBox> {
         let (map, buffer) = self.tensor_map(copy, address)?;
         let fault = |text: String| Err(copy.finding(FaultKind::TensorMap, text));
-        let tensor = match &map.region {
+        let tensor = match (&map.region, offsets) {
             _ if map.rank() != coordinates.len() => fault(format!(
                 "the instruction gives {} coordinates, but the tensor map has {} dimensions",
                 coordinates.len(),
                 map.rank()
             )),
-            MapRegion::Im2col { .. } => fault(
+            _ if map.interleave != Interleave::None => fault(
+                "the tensor map has an interleaved layout, which the virtual GPU does not model"
+                    .to_owned(),
+            ),
+            (MapRegion::Im2col { .. }, None) => fault(
                 "the tensor map was encoded for im2col, but the instruction copies in tiled mode; \
                  encode it with `cuTensorMapEncodeTiled`"
                     .to_owned(),
             ),
-            MapRegion::Tiled(_) if map.interleave != Interleave::None => fault(
-                "the tensor map has an interleaved layout, which the virtual GPU does not model"
+            (MapRegion::Tiled(_), Some(_)) => fault(
+                "the tensor map was encoded for boxes, but the instruction copies in im2col mode; \
+                 encode it with `cuTensorMapEncodeIm2col`"
                     .to_owned(),
             ),
-            MapRegion::Tiled(sides) => Ok(TensorBox::new(map.clone(), buffer, coordinates, sides)),
+            (MapRegion::Tiled(sides), None) => {
+                Ok(TensorBox::new(map.clone(), buffer, coordinates, sides))
+            }
+            (MapRegion::Im2col { .. }, Some(offsets)) => {
+                TensorBox::of_pixels(map.clone(), buffer, coordinates, offsets)
+                    .map_err(|text| copy.finding(FaultKind::OutOfBounds, text))
+            }
         };
         let tensor = tensor.map_err(|finding| self.report(copy.pc, finding)).ok()?;
         (self.is_aligned(copy, &tensor, coordinates[0]) && self.is_in_shared(copy, &tensor))

@@ -5,10 +5,13 @@
 //! includes. Rows follow each other in shared memory; with a swizzle their distance
 //! is its span, even if they are shorter. Along every dimension but the innermost, only each n-th element is copied,
 //! where n is the element stride; the innermost element stride has no effect.
+//!
+//! A column of pixels (im2col) is a box of one row for each pixel. The pixels follow each other inside the bounding box of
+//! an image, each n-th along a dimension, and then in the next image; the offsets of the instruction move all of them.
 
 use std::ops::Range;
 
-use lightbench_primitives::tensor_map::TensorMap;
+use lightbench_primitives::tensor_map::{MapRegion, TensorMap};
 
 use super::super::race::Source;
 use super::super::swizzle::CHUNK;
@@ -21,8 +24,10 @@ pub(super) struct TensorBox {
     /// The address of the tensor's first byte.
     pub(super) start: u64,
     coordinates: Vec<i32>,
-    /// Copied elements along each dimension.
+    /// Copied elements along each dimension; of a column, channels and pixels.
     copied: Vec<u32>,
+    /// The coordinates of the pixels of a column; none for a box.
+    pixels: Option<Vec<[i64; MOST_DIMENSIONS]>>,
     /// Bytes in which a row ends: an element for a load, a chunk for a store or a reduction.
     end_unit: u32,
 }
@@ -49,7 +54,71 @@ impl TensorBox {
         let start = buffer.wrapping_add(map.offset);
         let (coordinates, copied) = (coordinates.to_vec(), copied.collect());
         let end_unit = map.element.bytes();
-        Self { start, coordinates, copied, end_unit, map }
+        Self { start, coordinates, copied, pixels: None, end_unit, map }
+    }
+
+    /// A column of pixels.
+    ///
+    /// # Errors
+    ///
+    /// The first pixel lies outside of the bounding box; an H200 ends such a launch with an illegal instruction (CUDA error
+    /// 715).
+    pub(super) fn of_pixels(
+        map: TensorMap,
+        buffer: u64,
+        coordinates: &[i32],
+        offsets: &[u16],
+    ) -> Result<Self, String> {
+        let MapRegion::Im2col { lower_corner, upper_corner, channels, pixels } = &map.region else {
+            return Err("a map without columns of pixels".to_owned());
+        };
+        let last = map.rank() - 1;
+        let corners = lower_corner.iter().zip(upper_corner).zip(&map.dims[1..last]);
+        let bounds: Vec<(i64, i64)> = corners
+            .map(|((lower, upper), dim)| (i64::from(*lower), *dim as i64 - 1 + i64::from(*upper)))
+            .collect();
+        for (index, (first, end)) in bounds.iter().enumerate() {
+            let (dimension, start) = (index + 1, i64::from(coordinates[index + 1]));
+            if !(*first..=*end).contains(&start) {
+                return Err(format!(
+                    "the coordinate of dimension {dimension} is {start}, outside of the bounding box of the pixels, \
+                     {first} to {end}"
+                ));
+            }
+        }
+        let mut position = [0; MOST_DIMENSIONS];
+        for (position, coordinate) in position.iter_mut().zip(coordinates) {
+            *position = i64::from(*coordinate);
+        }
+        let mut column = Vec::with_capacity(*pixels as usize);
+        for _ in 0..*pixels {
+            let mut pixel = position;
+            for (coordinate, offset) in pixel[1..].iter_mut().zip(offsets) {
+                *coordinate += i64::from(*offset);
+            }
+            column.push(pixel);
+            let mut moves_on = true;
+            for (index, (first, end)) in bounds.iter().enumerate() {
+                let at = &mut position[index + 1];
+                *at += i64::from(map.element_strides[index + 1]);
+                moves_on = *at > *end;
+                if !moves_on {
+                    break;
+                }
+                *at = *first;
+            }
+            if moves_on {
+                position[last] += i64::from(map.element_strides[last]);
+            }
+        }
+        Ok(Self {
+            start: buffer.wrapping_add(map.offset),
+            coordinates: coordinates.to_vec(),
+            copied: vec![*channels, *pixels],
+            pixels: Some(column),
+            end_unit: map.element.bytes(),
+            map,
+        })
     }
 
     /// The same box for a store or a reduction.
@@ -106,23 +175,35 @@ impl TensorBox {
         rows.map(of_row).collect()
     }
 
+    /// The coordinates of the first element of a row.
+    fn row_coordinates(&self, row: u64) -> [i64; MOST_DIMENSIONS] {
+        if let Some(pixels) = &self.pixels {
+            return pixels[row as usize];
+        }
+        let mut rest = row;
+        let mut coordinates = [0; MOST_DIMENSIONS];
+        coordinates[0] = i64::from(self.coordinates[0]);
+        let outer = coordinates.iter_mut().enumerate().take(self.copied.len()).skip(1);
+        for (dimension, coordinate) in outer {
+            let count = u64::from(self.copied[dimension]);
+            let step = (rest % count) * u64::from(self.map.element_strides[dimension]);
+            rest /= count;
+            *coordinate = i64::from(self.coordinates[dimension]) + step as i64;
+        }
+        coordinates
+    }
+
     /// The rows, the second dimension first.
     pub(super) fn rows(&self) -> impl Iterator<Item = BoxRow> {
         let inside_row = self.inside_row();
         let inner = i64::from(self.coordinates[0]).wrapping_mul(i64::from(self.element()));
         (0..self.row_count()).map(move |row| {
-            let (mut rest, mut global) = (row, self.start.wrapping_add_signed(inner));
-            let mut coordinates = [0; MOST_DIMENSIONS];
-            coordinates[0] = i64::from(self.coordinates[0]);
+            let mut global = self.start.wrapping_add_signed(inner);
+            let coordinates = self.row_coordinates(row);
             let mut is_inside = true;
-            let outer = coordinates.iter_mut().enumerate().take(self.copied.len()).skip(1);
-            for (dimension, coordinate) in outer {
-                let count = u64::from(self.copied[dimension]);
-                let step = (rest % count) * u64::from(self.map.element_strides[dimension]);
-                let position = i64::from(self.coordinates[dimension]) + step as i64;
-                rest /= count;
-                *coordinate = position;
-                is_inside &= (0..self.map.dims[dimension] as i64).contains(&position);
+            let outer = coordinates.iter().enumerate().take(self.map.rank()).skip(1);
+            for (dimension, position) in outer {
+                is_inside &= (0..self.map.dims[dimension] as i64).contains(position);
                 let stride = self.map.strides[dimension - 1] as i64;
                 global = global.wrapping_add_signed(position.wrapping_mul(stride));
             }
@@ -203,6 +284,82 @@ mod tests {
         check(96, 8, 0..16);
         check(0, 96, 0..192);
         check(104, 8, 0..0);
+    }
+
+    const COLUMNS: &str = include_str!("../tests/recorded/columns_of_pixels.txt");
+
+    /// A tensor of 32-bit words without gaps, with the numbers of a recorded line.
+    fn recorded(parameters: &str) -> Result<TensorBox, String> {
+        let mut numbers = parameters.split(' ').map(|number| number.parse::<i64>().unwrap());
+        let rank = numbers.next().unwrap() as usize;
+        let mut take = |count: usize| numbers.by_ref().take(count).collect::<Vec<i64>>();
+        let dims: Vec<u64> = take(rank).iter().map(|dim| *dim as u64).collect();
+        let corner = |numbers: Vec<i64>| numbers.iter().map(|number| *number as i32).collect();
+        let (lower_corner, upper_corner) = (corner(take(rank - 2)), corner(take(rank - 2)));
+        let (channels, pixels) = (take(1)[0] as u32, take(1)[0] as u32);
+        let element_strides = take(rank).iter().map(|stride| *stride as u32).collect();
+        let coordinates: Vec<i32> = corner(take(rank));
+        let offsets: Vec<u16> = take(rank - 2).iter().map(|offset| *offset as u16).collect();
+        let strides = (1..rank).map(|end| 4 * dims[..end].iter().product::<u64>()).collect();
+        let map = TensorMap {
+            element: MapElement::U32,
+            dims,
+            strides,
+            offset: 0,
+            region: MapRegion::Im2col { lower_corner, upper_corner, channels, pixels },
+            element_strides,
+            swizzle: Swizzle::None,
+            interleave: Interleave::None,
+            l2_promotion: L2Promotion::None,
+            fill: OutOfBoundsFill::Zeros,
+        };
+        TensorBox::of_pixels(map, 0, &coordinates, &offsets)
+    }
+
+    /// For each row, the number of its pixel in the tensor, or -1.
+    fn numbers(tensor: &TensorBox) -> Vec<i64> {
+        let channels = 4 * tensor.map.dims[0];
+        let number = |row: BoxRow| match row.inside.is_empty() {
+            true => -1,
+            false => ((row.global + u64::from(row.inside.start)) / channels) as i64,
+        };
+        tensor.rows().map(number).collect()
+    }
+
+    #[test]
+    fn columns_have_the_pixels_that_an_h200_copies() {
+        let list = |text: &str| -> Vec<i64> {
+            text.split(' ').map(|number| number.parse().unwrap()).collect()
+        };
+        let check = |line: &str| {
+            let (parameters, expected) = line.split_once(": ").unwrap();
+            match (recorded(parameters), expected.split_once(' ').unwrap()) {
+                (Err(_), ("error", "715")) => {}
+                (Ok(tensor), ("pixels", expected)) => {
+                    let (pixels, channels) = expected.split_once(" | ch ").unwrap();
+                    assert_eq!(numbers(&tensor), list(pixels), "{line}");
+                    let (inside, first) = (tensor.inside_row(), tensor.coordinates[0]);
+                    let is_outside = list(pixels)[0] == -1;
+                    let channel = |index: u32| {
+                        let is_inside = !is_outside && inside.contains(&(4 * index));
+                        if is_inside { i64::from(first) + i64::from(index) } else { -1 }
+                    };
+                    let found: Vec<i64> = (0..tensor.copied[0]).map(channel).collect();
+                    assert_eq!(found, list(channels), "{line}");
+                }
+                (Ok(tensor), ("stored", expected)) => {
+                    let found: Vec<String> = numbers(&tensor)
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, pixel)| **pixel >= 0)
+                        .map(|(index, pixel)| format!("{pixel}={index}"))
+                        .collect();
+                    assert_eq!(found.join(" "), expected, "{line}");
+                }
+                (found, expected) => panic!("{line}: {found:?}, recorded {expected:?}"),
+            }
+        };
+        COLUMNS.lines().filter(|line| !line.starts_with('#')).for_each(check);
     }
 
     #[test]

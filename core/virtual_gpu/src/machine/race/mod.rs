@@ -41,7 +41,7 @@ use block_sync::BlockSync;
 use conflict::MemoryKind;
 use happens_before::{HappensBefore, Reach};
 use phases::Phases;
-use proxy::ProxyFences;
+use proxy::{MapFences, ProxyFences};
 use replay::Replay;
 use shadow::Shadow;
 use visits::Visits;
@@ -73,6 +73,7 @@ pub(super) struct LaunchRaces {
     has_phases: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     non_coherent: Vec<u32>,
+    map_fences: MapFences,
     /// By region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics that are reported unless the reads turn out to be attempts (rule 23).
@@ -179,6 +180,7 @@ impl LaunchRaces {
             block_sync: means,
             has_phases: Phases::matter_in(program, clusters.is_some()),
             non_coherent: non_coherent_loads(program),
+            map_fences: MapFences::default(),
             global: Vec::new(),
             pending_races: Vec::new(),
             attempts: BTreeSet::new(),

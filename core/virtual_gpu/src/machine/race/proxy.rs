@@ -2,6 +2,7 @@
 //! last until a wait completes them (rule 30); writes follow a generic access only behind a proxy fence (rule 39).
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,13 +52,7 @@ impl ProxyFences {
         if self.of_thread.len() <= number {
             self.of_thread.resize_with(number + 1, Vec::new);
         }
-        let fences = &mut self.of_thread[number];
-        fences.push(fence);
-        if fences.len() > MOST_OF_A_THREAD {
-            // The oldest two become one with the order of both: it can hide a missing fence and never reports one.
-            let time = fences.remove(0).time;
-            fences[0].time = time;
-        }
+        remember(&mut self.of_thread[number], fence);
     }
 
     /// Whether a fence lies between a write and the present access of a thread.
@@ -78,6 +73,44 @@ impl ProxyFences {
         likely
             .chain(self.of_thread.iter().enumerate())
             .any(|(number, fences)| fences.iter().rev().any(|fence| between(number, fence)))
+    }
+}
+
+fn remember(fences: &mut Vec<ProxyFence>, fence: ProxyFence) {
+    fences.push(fence);
+    if fences.len() > MOST_OF_A_THREAD {
+        // The oldest two become one with the order of both: it can hide a missing fence and never reports one.
+        let time = fences.remove(0).time;
+        fences[0].time = time;
+    }
+}
+
+/// The fences between generic accesses and the reads of tensor maps.
+#[derive(Debug, Default)]
+pub(super) struct MapFences {
+    releases: BTreeMap<Thread, Vec<ProxyFence>>,
+    /// By the address of the map.
+    acquires: BTreeMap<(u64, Thread), Vec<ProxyFence>>,
+}
+
+impl MapFences {
+    /// Whether a write of a map is released, and the map acquired after that, before the present access of a thread.
+    fn order(&self, address: u64, order: &HappensBefore, write: &Record, me: Thread) -> bool {
+        let released_before = |acquire: &ProxyFence| {
+            self.releases.iter().any(|(thread, fences)| {
+                fences.iter().any(|release| {
+                    release.before.knows(write.thread, write.time)
+                        && acquire.before.knows(*thread, release.time)
+                })
+            })
+        };
+        let of_map = (address, Thread::default())..(address + 1, Thread::default());
+        self.acquires.range(of_map).any(|((_, by), fences)| {
+            fences.iter().any(|acquire| {
+                let record = Record { thread: *by, time: acquire.time, ..*write };
+                order.before(&record, *by, me) && released_before(acquire)
+            })
+        })
     }
 }
 
@@ -325,7 +358,33 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// Checks the read of a tensor map in global memory: it must not observe a write of this launch (rule 42).
+    /// These lanes release their generic writes of tensor maps.
+    pub(in super::super) fn race_map_release(&mut self, mask: u32) {
+        self.with_races(|worker, races, block| {
+            for lane in lanes_of(mask) {
+                let me = Thread::new(block.order.block, worker.warp.index * 32 + lane);
+                let fence = worker.map_fence(block, me);
+                remember(races.map_fences.releases.entry(me).or_default(), fence);
+            }
+            block.order.advance(worker.warp.index);
+        });
+    }
+
+    /// A lane acquires the tensor map at an address.
+    pub(in super::super) fn race_map_acquire(&mut self, lane: u32, address: u64) {
+        self.with_races(|worker, races, block| {
+            let me = Thread::new(block.order.block, worker.warp.index * 32 + lane);
+            let fence = worker.map_fence(block, me);
+            remember(races.map_fences.acquires.entry((address, me)).or_default(), fence);
+            block.order.advance(worker.warp.index);
+        });
+    }
+
+    fn map_fence(&self, block: &BlockRaces, me: Thread) -> ProxyFence {
+        ProxyFence { time: block.order.now(self.warp.index), before: block.order.snapshot(me) }
+    }
+
+    /// Checks the read of a tensor map in global memory: fences must order it with a write of this launch (rule 42).
     pub(in super::super) fn race_map_read(
         &mut self,
         pc: u32,
@@ -342,7 +401,7 @@ impl Worker<'_, '_> {
             for word in place.offset / 4..(place.offset + bytes) / 4 {
                 let shadow = shadow_of(&mut races.global, &mut block.shared, region);
                 let write = shadow.page(word).cell(word % PAGE).write;
-                if write.time != 0 {
+                if write.time != 0 && !races.map_fences.order(address, &block.order, &write, me) {
                     let offset = word * 4;
                     let element = Element { thread: me, address, bytes: 4, region, offset };
                     worker.report_written(block, pc, &element, write, CHANGED_MAP);

@@ -141,6 +141,10 @@ pub(super) fn tensor_map(element: &str, fields: &[&str]) -> TensorMap {
         list.map(|number| number.parse().unwrap_or_else(|_| panic!("{name}: {number}"))).collect()
     };
     let small = |name: &str| -> Vec<u32> { numbers(name).iter().map(|n| *n as u32).collect() };
+    let corner = |name: &str| -> Vec<i32> {
+        let list = field(name).into_iter().flat_map(|value| value.split(','));
+        list.map(|number| number.parse().unwrap()).collect()
+    };
     let dims = numbers("dims");
     let element_strides = match field("element_strides") {
         Some(_) => small("element_strides"),
@@ -150,7 +154,15 @@ pub(super) fn tensor_map(element: &str, fields: &[&str]) -> TensorMap {
         element: map_element(element),
         strides: numbers("strides"),
         offset: numbers("offset").first().copied().unwrap_or(0),
-        region: MapRegion::Tiled(small("box")),
+        region: match field("channels") {
+            None => MapRegion::Tiled(small("box")),
+            Some(_) => MapRegion::Im2col {
+                lower_corner: corner("lower"),
+                upper_corner: corner("upper"),
+                channels: small("channels")[0],
+                pixels: small("pixels")[0],
+            },
+        },
         element_strides,
         swizzle: match field("swizzle").unwrap_or("none") {
             "none" => Swizzle::None,

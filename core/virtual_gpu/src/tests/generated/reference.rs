@@ -107,6 +107,7 @@ impl Thread<'_> {
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
+            | Operation::TensorMap(_)
             | Operation::Mbarrier(_)
             | Operation::Cluster(_)
             | Operation::RemoteWrite(_) => {
@@ -148,6 +149,7 @@ impl Thread<'_> {
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
+            | Operation::TensorMap(_)
             | Operation::Mbarrier(_)
             | Operation::Cluster(_)
             | Operation::RemoteWrite(_) => return Err(outside()),
