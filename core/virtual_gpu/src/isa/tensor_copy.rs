@@ -79,13 +79,18 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     if !is_shared {
         return Err(m.missing("`.shared::cta` or `.shared::cluster`"));
     }
+    if columns && (m.has("reduce") || m.has("bulk_group")) {
+        return Err(
+            m.combination("a store of a column of pixels has no offsets: `.im2col_no_offs`")
+        );
+    }
     if m.flag("reduce") {
         m.require_flag("bulk_group", "`.bulk_group`")?;
         let reduction = m.required()?;
-        return stored(m, TensorCopy::Reduce(mode, reduction), columns, has_policy, map);
+        return done(TensorCopy::Reduce(mode, reduction), &[map, SHARED], has_policy);
     }
     if m.flag("bulk_group") {
-        return stored(m, TensorCopy::Store(mode), columns, has_policy, map);
+        return done(TensorCopy::Store(mode), &[map, SHARED], has_policy);
     }
     if stored_columns {
         return Err(m.combination("a load of a column of pixels has offsets: `.im2col`"));
@@ -100,22 +105,6 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         return done(TensorCopy::LoadMulticast(mode), &roles, has_policy);
     }
     done(TensorCopy::Load(mode), &with_offsets(&[SHARED, map, SHARED]), has_policy)
-}
-
-/// A store or a reduction, whose columns of pixels have no offsets.
-fn stored(
-    m: &Modifiers<'_>,
-    operation: TensorCopy,
-    has_offsets: bool,
-    has_policy: bool,
-    map: Role,
-) -> Decoded {
-    if has_offsets {
-        return Err(
-            m.combination("a store of a column of pixels has no offsets: `.im2col_no_offs`")
-        );
-    }
-    done(operation, &[map, SHARED], has_policy)
 }
 
 fn rank(m: &mut Modifiers<'_>) -> Result<u8, Refusal> {

@@ -6,10 +6,9 @@
 
 use super::super::isa::system::RegisterChange;
 use super::super::module::LaunchBounds;
-use super::run::{BlockState, Worker};
-use super::step::Stop;
-use super::warp::{LANES, Split};
 
+/// Threads of a warp.
+const WARP: u32 = 32;
 /// Registers of a multiprocessor, and of a block. Programming Guide, "Technical Specifications per Compute Capability".
 const REGISTERS: u32 = 1 << 16;
 /// The largest number of registers of a thread.
@@ -33,7 +32,7 @@ impl RegisterPool {
     pub(super) fn from_bounds(bounds: &LaunchBounds, warps: u32) -> Option<Self> {
         let of_block = bounds.required_threads.or(bounds.max_threads).map(|threads| {
             let blocks = bounds.min_blocks_per_multiprocessor.unwrap_or(1).max(1);
-            let threads = threads.iter().product::<u32>().next_multiple_of(LANES as u32).max(1);
+            let threads = threads.iter().product::<u32>().next_multiple_of(WARP).max(1);
             REGISTERS / threads.saturating_mul(blocks).max(1)
         });
         let most = bounds.max_registers.into_iter().chain(of_block).min()?.min(MOST_OF_A_THREAD);
@@ -42,7 +41,7 @@ impl RegisterPool {
     }
 
     /// Changes the registers of a warp; returns whether it has them now.
-    fn change(&mut self, warp: u32, change: RegisterChange, count: u32) -> bool {
+    pub(super) fn change(&mut self, warp: u32, change: RegisterChange, count: u32) -> bool {
         self.waiting.retain(|(waiting, _)| *waiting != warp);
         let held = self.warps[warp as usize];
         match change {
@@ -63,43 +62,12 @@ impl RegisterPool {
     }
 
     /// A message about the first warp that waits; none if no warp does.
-    fn shortage(&self) -> Option<String> {
+    pub(super) fn shortage(&self) -> Option<String> {
         let (warp, count) = self.waiting.first()?;
         let (held, free) = (self.warps[*warp as usize], self.free);
         Some(format!(
             "warp {warp} has {held} registers for each thread and waits at `setmaxnreg.inc` for {count}: the pool of the \
              block has {free} free for a warp, so that other warps must release more with `setmaxnreg.dec`"
         ))
-    }
-}
-
-impl BlockState {
-    /// A message about a warp that waits for registers; none if no warp does.
-    pub(super) fn register_shortage(&self) -> Option<String> {
-        self.registers.as_ref().and_then(RegisterPool::shortage)
-    }
-}
-
-impl Worker<'_, '_> {
-    /// `setmaxnreg` of a warp; returns a stop if it must wait.
-    pub(super) fn change_registers(
-        &mut self,
-        change: RegisterChange,
-        count: u32,
-        split: &mut Split,
-    ) -> Option<Stop> {
-        let has_changed = match &mut self.block.registers {
-            Some(pool) => pool.change(self.warp.index, change, count),
-            None => true,
-        };
-        if has_changed {
-            self.launch.changes += 1;
-            split.pc += 1;
-            return None;
-        }
-        self.trace_failed_wait(split.pc);
-        self.poll(split.pc);
-        self.end_turn();
-        Some(Stop::Budget)
     }
 }

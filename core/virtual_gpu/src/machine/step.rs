@@ -8,6 +8,7 @@ use multiversion::target::selected_target;
 
 use super::super::isa::cluster::Cluster;
 use super::super::isa::matrix::{Matrix, Warpgroup};
+use super::super::isa::system::RegisterChange;
 use super::super::lower::code::{BaseKind, Code, Op, Slot};
 use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
@@ -264,12 +265,7 @@ impl Worker<'_, '_> {
             Code::Call(site) => return self.call(split, mask, site),
             Code::Return => return Some(self.leave(split, mask)),
             Code::Exit => return Some(self.exit(split, mask)),
-            Code::Trap => {
-                let text = "the kernel executed a trap";
-                let lane = mask.trailing_zeros();
-                self.report(pc, Finding::new(FaultKind::Trap, lane, text));
-                return Some(Stop::Launch);
-            }
+            Code::Trap => return Some(self.trap(pc, mask)),
             Code::Synchronise(_) | Code::Arrive(_) | Code::Reduce(..) => {
                 if self.separate(split, mask) {
                     return Some(Stop::Choose);
@@ -291,14 +287,7 @@ impl Worker<'_, '_> {
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
-            Code::TensorMap(site) => {
-                if self.separate(split, mask) {
-                    return Some(Stop::Choose);
-                }
-                if let Some(stop) = self.tensor_map_operation(op, site, split, mask) {
-                    return Some(stop);
-                }
-            }
+            Code::TensorMap(site) => return self.tensor_map_operation(op, site, split, mask),
             Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
             Code::Cluster(cluster) => return self.cluster_operation(op, cluster, split, mask),
             Code::Registers(change) => {
@@ -325,6 +314,31 @@ impl Worker<'_, '_> {
         }
         split.pc += 1;
         None
+    }
+
+    fn trap(&mut self, pc: u32, mask: u32) -> Stop {
+        let text = "the kernel executed a trap";
+        self.report(pc, Finding::new(FaultKind::Trap, mask.trailing_zeros(), text));
+        Stop::Launch
+    }
+
+    /// `setmaxnreg` of a warp; returns a stop if it must wait.
+    fn change_registers(
+        &mut self,
+        change: RegisterChange,
+        count: u32,
+        split: &mut Split,
+    ) -> Option<Stop> {
+        let pool = self.block.registers.as_mut();
+        if pool.is_none_or(|pool| pool.change(self.warp.index, change, count)) {
+            self.launch.changes += 1;
+            split.pc += 1;
+            return None;
+        }
+        self.trace_failed_wait(split.pc);
+        self.poll(split.pc);
+        self.end_turn();
+        Some(Stop::Budget)
     }
 
     fn matrix_operation(
@@ -396,7 +410,7 @@ impl Worker<'_, '_> {
     }
 
     /// Lanes whose guard disables an operation that waits continue as a split of their own.
-    fn separate(&mut self, split: &mut Split, mask: u32) -> bool {
+    pub(super) fn separate(&mut self, split: &mut Split, mask: u32) -> bool {
         let rest = split.mask & !mask;
         if rest == 0 {
             return false;

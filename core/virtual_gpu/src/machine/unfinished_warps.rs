@@ -8,6 +8,7 @@ use super::cooperative::blocks_in_memory;
 use super::fault::{FaultKind, Finding};
 use super::grid::{Block, can_run};
 use super::limit::LimitKind;
+use super::register_pool::RegisterPool;
 use super::resident::ResidentCluster;
 use super::run::{Launch, Recorded};
 use super::stall::RepeatedState;
@@ -145,7 +146,7 @@ impl Launch<'_> {
             self.beyond_residency = None;
         }
         let outstanding = block.state.outstanding_barriers();
-        let (kind, text) = match block.state.register_shortage() {
+        let (kind, text) = match block.state.registers.as_ref().and_then(RegisterPool::shortage) {
             Some(shortage) => (FaultKind::Deadlock, format!("{shortage}{outstanding}; {standing}")),
             None => {
                 let text = format!("threads {what}: no value in memory changes{outstanding}");

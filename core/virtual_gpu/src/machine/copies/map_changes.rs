@@ -31,6 +31,9 @@ impl Worker<'_, '_> {
         split: &mut Split,
         mask: u32,
     ) -> Option<Stop> {
+        if self.separate(split, mask) {
+            return Some(Stop::Choose);
+        }
         let (pc, frame) = (split.pc, split.frame);
         let site = self.launch.program.tensor_maps.get(site as usize).copied();
         match site? {
@@ -54,6 +57,7 @@ impl Worker<'_, '_> {
             }
             TensorMapSite::Release => self.race_map_release(mask),
         }
+        split.pc += 1;
         None
     }
 

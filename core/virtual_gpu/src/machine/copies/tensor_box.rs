@@ -86,6 +86,8 @@ impl TensorBox {
                 ));
             }
         }
+        // The offsets have 16 bits together: an H200 ignores the others.
+        let offset_values = 1_i64 << (16 / bounds.len().max(1));
         let mut position = [0; MOST_DIMENSIONS];
         for (position, coordinate) in position.iter_mut().zip(coordinates) {
             *position = i64::from(*coordinate);
@@ -94,7 +96,7 @@ impl TensorBox {
         for _ in 0..*pixels {
             let mut pixel = position;
             for (coordinate, offset) in pixel[1..].iter_mut().zip(offsets) {
-                *coordinate += i64::from(*offset);
+                *coordinate += i64::from(*offset) % offset_values;
             }
             column.push(pixel);
             let mut moves_on = true;
