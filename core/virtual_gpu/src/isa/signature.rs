@@ -78,7 +78,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    const MOST: usize = 8;
+    const MOST: usize = 10;
 
     /// The operands of `roles`.
     pub(crate) fn new(roles: &[Role]) -> Self {

@@ -13,8 +13,6 @@ pub enum Reason {
     Texture,
     /// Tensor memory and tensor cores of Blackwell.
     BlackwellTensor,
-    /// `mma` on sparse matrices.
-    Sparse,
     /// Memory of several GPUs.
     MultiGpu,
     /// Allocation on the stack at run time.
@@ -32,7 +30,6 @@ impl fmt::Display for Reason {
             }
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
-            Self::Sparse => "sparse matrices are not modelled",
             Self::MultiGpu => "only one GPU is modelled",
             Self::DynamicStack => "a stack that grows at run time is not modelled",
             Self::RemovedWarpOperation => "targets since sm_70 require `.sync` and a mask of lanes",
@@ -57,8 +54,6 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
         &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
     (Reason::BulkForm, "tensormap", &["swizzle_atomicity"]),
-    (Reason::Sparse, "mma", &["sp", "sp::ordered_metadata"]),
-    (Reason::Sparse, "wgmma", &["sp"]),
     (Reason::BlackwellTensor, "mma", &["block_scale", "kind::f8f6f4"]),
     (Reason::BlackwellTensor, "ldmatrix", &["m16n16", "m8n16"]),
     (Reason::BlackwellTensor, "stmatrix", &["m16n8"]),

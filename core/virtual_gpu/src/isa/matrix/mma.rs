@@ -8,7 +8,8 @@ use super::fragment::{
 use crate::isa::float::Rounding;
 use crate::isa::integer::Overflow;
 use crate::isa::keyword::keywords;
-use crate::isa::signature::Signature;
+use crate::isa::scalar::{Fit, ScalarType};
+use crate::isa::signature::{Role, Signature};
 use crate::isa::{Decoded, Modifiers, Operation, Refusal};
 
 keywords! {
@@ -39,7 +40,21 @@ pub struct MultiplyAccumulate {
     pub rounding: Rounding,
     /// The operation on single bits; none for other types.
     pub bits: Option<BitProduct>,
+    /// Whether half of the elements of A are zero and absent from its fragment (`.sp`).
+    pub is_sparse: bool,
 }
+
+impl MultiplyAccumulate {
+    /// Elements of a row of A in its fragment.
+    #[must_use]
+    pub fn length_of_a(&self) -> u32 {
+        let (_, _, length) = self.shape.extents();
+        if self.is_sparse { length / 2 } else { length }
+    }
+}
+
+/// The positions of the elements of a sparse A.
+pub(super) const METADATA: Role = Role::Read(ScalarType::B32, Fit::Exact);
 
 /// Multiplicand types with their shapes and accumulator types.
 struct Combination {
@@ -91,7 +106,42 @@ const COMBINATIONS: &[Combination] = &[
     },
 ];
 
+/// The combinations of sparse products.
+const SPARSE_COMBINATIONS: &[Combination] = &[
+    Combination {
+        multiplicands: &[Multiplicand::F16],
+        shapes: &[Shape::M16N8K16, Shape::M16N8K32],
+        accumulators: &[Accumulator::F16, Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::Bf16],
+        shapes: &[Shape::M16N8K16, Shape::M16N8K32],
+        accumulators: &[Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::Tf32],
+        shapes: &[Shape::M16N8K8, Shape::M16N8K16],
+        accumulators: &[Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::E4m3, Multiplicand::E5m2],
+        shapes: &[Shape::M16N8K64],
+        accumulators: &[Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::U8, Multiplicand::S8],
+        shapes: &[Shape::M16N8K32, Shape::M16N8K64],
+        accumulators: &[Accumulator::S32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::U4, Multiplicand::S4],
+        shapes: &[Shape::M16N8K64, Shape::M16N8K128],
+        accumulators: &[Accumulator::S32],
+    },
+];
+
 pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
+    let is_sparse = m.flag("sp") || m.flag("sp::ordered_metadata");
     m.require_flag("sync", "`.sync`")?;
     m.require_flag("aligned", "`.aligned`")?;
     let shape: Shape = m.required()?;
@@ -110,6 +160,7 @@ pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
         overflow: overflow(m, a)?,
         rounding: rounding(m, a),
         bits: bits(m, a)?,
+        is_sparse,
     };
     check(m, &product)?;
     Ok((Operation::Matrix(Matrix::Multiply(product)), signature(&product)))
@@ -145,7 +196,8 @@ pub(super) fn bits(m: &mut Modifiers<'_>, a: Multiplicand) -> Result<Option<BitP
 
 fn check(m: &Modifiers<'_>, product: &MultiplyAccumulate) -> Result<(), Refusal> {
     let MultiplyAccumulate { shape, a, b, c, d, .. } = *product;
-    let combination = COMBINATIONS
+    let combinations = if product.is_sparse { SPARSE_COMBINATIONS } else { COMBINATIONS };
+    let combination = combinations
         .iter()
         .find(|combination| combination.multiplicands.contains(&a))
         .filter(|combination| combination.multiplicands.contains(&b))
@@ -175,10 +227,10 @@ fn signature(product: &MultiplyAccumulate) -> Signature {
     let products =
         if product.shape == Shape::M8N8K4 && product.a == Multiplicand::F16 { 4 } else { 1 };
     let accumulator = |ty: Accumulator| registers(products * rows * columns, ty.into());
-    Signature::new(&[
+    let mut roles = vec![
         writes(accumulator(product.d), accumulator_register(product.d)),
         reads(
-            registers(products * rows * length, product.a.into()),
+            registers(products * rows * product.length_of_a(), product.a.into()),
             multiplicand_register(product.a),
         ),
         reads(
@@ -186,5 +238,9 @@ fn signature(product: &MultiplyAccumulate) -> Signature {
             multiplicand_register(product.b),
         ),
         reads(accumulator(product.c), accumulator_register(product.c)),
-    ])
+    ];
+    if product.is_sparse {
+        roles.extend([METADATA, Role::Constant { largest: 3 }]);
+    }
+    Signature::new(&roles)
 }

@@ -1,6 +1,5 @@
 //! Tensor-core instructions: `mma`, `wmma`, loads and stores of fragments, and `wgmma`. PTX ISA, sections "Warp
-//! Level Matrix Multiply-Accumulate Instructions" and "Asynchronous Warpgroup Level Matrix Instructions", except
-//! sparse matrices.
+//! Level Matrix Multiply-Accumulate Instructions" and "Asynchronous Warpgroup Level Matrix Instructions".
 
 mod fragment;
 mod mma;

@@ -1,12 +1,12 @@
 //! `wgmma`: asynchronous products by the four warps of a warpgroup. PTX ISA, section "Asynchronous Warpgroup Level
-//! Matrix Instructions", except sparse matrices.
+//! Matrix Instructions".
 
 use super::Matrix;
 use super::fragment::{
     Accumulator, Multiplicand, accumulator_register, multiplicand_register, reads, registers,
     writes,
 };
-use super::mma::{BitProduct, bits, overflow};
+use super::mma::{BitProduct, METADATA, bits, overflow};
 use crate::isa::integer::Overflow;
 use crate::isa::scalar::{Fit, ScalarType};
 use crate::isa::signature::{Role, Signature};
@@ -49,9 +49,11 @@ pub struct WarpgroupMultiply {
     pub overflow: Overflow,
     /// The operation on single bits; none for other types.
     pub bits: Option<BitProduct>,
+    /// Whether half of the elements of A are zero and absent (`.sp`).
+    pub is_sparse: bool,
 }
 
-/// The bits of a row of A: k is this number divided by the size of an element.
+/// The bits of a row of A without the absent elements: k is this number divided by the size of an element.
 const ROW_BITS: u32 = 256;
 /// The rows of A and D that one warp holds.
 const ROWS: u32 = 16;
@@ -60,6 +62,13 @@ impl WarpgroupMultiply {
     /// The inner dimension k.
     #[must_use]
     pub fn length(&self) -> u32 {
+        let of_a = self.length_of_a();
+        if self.is_sparse { 2 * of_a } else { of_a }
+    }
+
+    /// The elements of a row of A that are not absent.
+    #[must_use]
+    pub fn length_of_a(&self) -> u32 {
         ROW_BITS / self.a.register_bits()
     }
 }
@@ -76,6 +85,7 @@ pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
         return done(m, Warpgroup::WaitGroup, Signature::new(&[groups]));
     }
     m.require_flag("mma_async", "`.mma_async`, `.fence`, `.commit_group` or `.wait_group`")?;
+    let is_sparse = m.flag("sp");
     let (columns, k) = m.parsed("a shape such as .m64n128k16", shape)?;
     let d = m.required()?;
     let (a, b) = (m.required()?, m.required()?);
@@ -88,6 +98,7 @@ pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
         d,
         overflow: overflow(m, a)?,
         bits: bits(m, a)?,
+        is_sparse,
     };
     check(m, &multiply, k)?;
     done(m, Warpgroup::Multiply(multiply), signature(&multiply))
@@ -129,7 +140,12 @@ fn check(m: &Modifiers<'_>, multiply: &WarpgroupMultiply, k: u32) -> Result<(), 
         return Err(m.combination("these types do not support this accumulator type"));
     }
     if k != multiply.length() {
-        return Err(m.combination("k is 256 bits divided by the size of an element"));
+        return Err(m.combination(
+            "k is 256 bits, or 512 if A is sparse, divided by the size of an element",
+        ));
+    }
+    if multiply.is_sparse && a == Multiplicand::B1 {
+        return Err(m.combination("`.sp` takes no single bits"));
     }
     if d == S32 && columns > 32 && !columns.is_multiple_of(16) {
         return Err(m.combination("n is 8, 24 or a multiple of 16 for integers"));
@@ -148,7 +164,13 @@ fn signature(multiply: &WarpgroupMultiply) -> Signature {
     let d = writes(registers(ROWS * u32::from(columns), d.into()), accumulator_register(d));
     let scale = Role::Constant { largest: u64::MAX };
     let transposed = Role::Constant { largest: 1 };
-    let mut roles = vec![d, rows_of_a, descriptor, Role::ReadPredicate];
+    let mut roles = vec![d, rows_of_a, descriptor];
+    if multiply.is_sparse {
+        // Elements of 8 bits have one selector.
+        let largest = if a.register_bits() == 8 { 0 } else { 1 };
+        roles.extend([METADATA, Role::Constant { largest }]);
+    }
+    roles.push(Role::ReadPredicate);
     match a {
         Multiplicand::F16 | Multiplicand::Bf16 => {
             roles.extend([scale, scale]);

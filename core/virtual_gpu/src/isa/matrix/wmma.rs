@@ -160,6 +160,7 @@ pub(super) fn multiply(m: &mut Modifiers<'_>) -> Decoded {
         overflow: mma::overflow(m, a)?,
         rounding: mma::rounding(m, a),
         bits: mma::bits(m, a)?,
+        is_sparse: false,
     };
     check(m, &product)?;
     Ok((Operation::Matrix(Matrix::WarpMultiply(product)), signature(&product)))

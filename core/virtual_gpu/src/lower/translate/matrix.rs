@@ -58,17 +58,18 @@ impl Translator<'_> {
         matrix: Matrix,
         multiply: MultiplyAccumulate,
     ) -> Result<(), NoPlace> {
-        let [d, a, b, c] = &instruction.operands[..] else { return Err(NoPlace) };
+        let [d, a, b, c, sparsity @ ..] = &instruction.operands[..] else { return Err(NoPlace) };
         let mut slots = self.results(d)?;
         let mut registers = [slots.len(), 0, 0, 0];
         for (count, operand) in registers[1..].iter_mut().zip([a, b, c]) {
             *count = self.values(operand, &mut slots)?;
         }
-        let product = Product::new(multiply, registers);
+        let (metadata, selector) = self.sparsity(sparsity)?;
+        let product = Product::new(multiply, registers, selector);
         let index = index_of(&mut self.program.products, product);
         let list = self.list(&slots);
         let code = Code::Matrix { matrix, base: BaseKind::Wide };
-        self.emit(Op { immediate: index as i64, list, ..op(code) });
+        self.emit(Op { c: metadata, immediate: index as i64, list, ..op(code) });
         Ok(())
     }
 
@@ -102,9 +103,10 @@ impl Translator<'_> {
         code: Code,
         multiply: WarpgroupMultiply,
     ) -> Result<(), NoPlace> {
-        let [d, a, b, scale, constants @ ..] = &instruction.operands[..] else {
-            return Err(NoPlace);
-        };
+        let [d, a, b, rest @ ..] = &instruction.operands[..] else { return Err(NoPlace) };
+        let (sparsity, rest) = rest.split_at(if multiply.is_sparse { 2 } else { 0 });
+        let [scale, constants @ ..] = rest else { return Err(NoPlace) };
+        let (metadata, selector) = self.sparsity(sparsity)?;
         let mut slots = self.results(d)?;
         let mut descriptor_of_a = Slot::NONE;
         match multiply.source {
@@ -125,12 +127,23 @@ impl Translator<'_> {
         };
         let (sign_of_a, sign_of_b) = (signs.next(), signs.next());
         let of_b = multiplier(sign_of_b)?;
-        let product = WarpgroupProduct::new(multiply, multiplier(sign_of_a)?, of_b);
+        let product = WarpgroupProduct::new(multiply, multiplier(sign_of_a)?, of_b, selector);
         let index = index_of(&mut self.program.warpgroup_products, product);
         let list = self.list(&slots);
-        let (a, b) = (descriptor_of_a, descriptor_of_b);
-        self.emit(Op { a, b, f: keeps, immediate: index as i64, list, ..op(code) });
+        let (a, b, c) = (descriptor_of_a, descriptor_of_b, metadata);
+        self.emit(Op { a, b, c, f: keeps, immediate: index as i64, list, ..op(code) });
         Ok(())
+    }
+
+    /// The metadata and the selector of a sparse A, if there are any.
+    fn sparsity(&mut self, operands: &[Operand]) -> Result<(Slot, u8), NoPlace> {
+        match operands {
+            [] => Ok((Slot::NONE, 0)),
+            [metadata, Operand::Immediate(selector)] => {
+                Ok((self.source(metadata)?.0, selector.bits() as u8))
+            }
+            _ => Err(NoPlace),
+        }
     }
 
     fn results(&mut self, operand: &Operand) -> Result<Vec<Slot>, NoPlace> {

@@ -10,8 +10,6 @@ use super::super::run::Worker;
 use super::super::warp::LANES;
 use super::descriptor::{CHUNK, Descriptor};
 
-/// Bytes of a row of A or a column of B.
-const LINE: u32 = 32;
 /// The largest number of plans that a launch keeps; a kernel uses some for each stage of its pipeline.
 const MOST_PLANS: usize = 4096;
 
@@ -23,6 +21,8 @@ pub(in super::super) struct SharedMatrix {
     /// The first row of A, or column of B, and their number.
     pub(super) first: u32,
     pub(super) count: u32,
+    /// Elements of a row of A or a column of B.
+    pub(super) length: u32,
     /// The size of an element.
     pub(super) bits: u32,
 }
@@ -47,23 +47,18 @@ pub(super) struct Elements {
 }
 
 impl SharedMatrix {
-    /// Elements of a row of A or a column of B.
-    pub(super) const fn length(self) -> u32 {
-        8 * LINE / self.bits
-    }
-
     /// The chunks of 16 bytes, as their index and their line (see [`Descriptor::chunk`]).
     fn chunks(self) -> impl Iterator<Item = (u32, u32)> {
         let each = 8 * CHUNK / self.bits;
         let (lines, indices) = match self.major {
-            Major::K => (self.first..self.first + self.count, 0..LINE / CHUNK),
-            Major::Outer => (0..self.length(), self.first / each..(self.first + self.count) / each),
+            Major::K => (self.first..self.first + self.count, 0..self.length / each),
+            Major::Outer => (0..self.length, self.first / each..(self.first + self.count) / each),
         };
         lines.flat_map(move |line| indices.clone().map(move |index| (index, line)))
     }
 
     fn plan(self, is_inside: impl Fn(usize) -> bool) -> OperandPlan {
-        let length = self.length() as usize;
+        let length = self.length as usize;
         let chunk = |(index, line)| {
             let along = index * (8 * CHUNK / self.bits);
             let (outer, k) = match self.major {

@@ -4,7 +4,7 @@ use super::super::super::cost::{Counts, MULTIPLY_ADDS_PER_STEP};
 use super::super::super::isa::matrix::{Accumulator, BitProduct, Multiplicand, MultiplyAccumulate};
 use super::super::super::lower::code::{Op, Slot};
 use super::super::super::lower::product::{FragmentPlan, Product};
-use super::super::super::semantics::matrix as s;
+use super::super::super::semantics::{self, matrix as s};
 use super::super::compute::modes;
 use super::super::lanes::Lanes;
 use super::super::run::Worker;
@@ -14,7 +14,8 @@ impl Worker<'_, '_> {
     pub(super) fn multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
         let program = self.launch.program;
         let Some(product) = program.products.get(op.immediate as usize) else { return };
-        let (rows, columns, length) = product.multiply.shape.extents();
+        let (rows, columns, _) = product.multiply.shape.extents();
+        let length = product.multiply.length_of_a();
         let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
         // The assembler unpacks 8-bit floats and makes two products of f16 of it; only warpgroups have products of 8 bits.
         let executed = match (product.multiply.a, self.launch.target) {
@@ -27,6 +28,7 @@ impl Worker<'_, '_> {
         let (d, rest) = slots.split_at(product.d.registers);
         let (a, rest) = rest.split_at(product.a.registers);
         let (b, c) = rest.split_at(product.b.registers);
+        let selection = self.selected(pc, op, product, (frame, mask));
         let mut lanes = self.lanes(frame, mask);
         let result = match kind(&product.multiply) {
             Kind::Doubles => {
@@ -44,7 +46,7 @@ impl Worker<'_, '_> {
                 let mut sums = gather(&lanes, c, &product.c);
                 let model = (architecture, s::Issuer::Warp);
                 each(product, &a, &b, &mut sums, |a, b, sums| {
-                    Rows::new(product, kind, model, a).multiply(product, b, sums);
+                    Rows::new(product, kind, model, a, selection.as_deref()).multiply(b, sums);
                 });
                 Sums::Words(sums)
             }
@@ -52,6 +54,24 @@ impl Worker<'_, '_> {
         let unknown = [(a, &product.a), (b, &product.b), (c, &product.c)]
             .map(|(slots, plan)| unknown(&lanes, slots, plan, mask));
         scatter(&mut lanes, d, &product.d, &result, &undefined(product, &unknown));
+    }
+
+    /// The index along k of the element of B for each element of a sparse A, by rows.
+    pub(super) fn selected(
+        &mut self,
+        pc: u32,
+        op: &Op,
+        product: &Product,
+        (frame, mask): (Frame, u32),
+    ) -> Option<Vec<usize>> {
+        let selection = product.selection.as_ref()?;
+        let lanes = self.lanes(frame, mask);
+        let (metadata, undefined) = (lanes.word(op.c), lanes.word_undefined(op.c) & mask);
+        let undefined = undefined & selection.lanes();
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the metadata of a sparse matrix");
+        }
+        Some(selection.indices(&metadata))
     }
 
     /// Adds to the counters and to the steps of the launch: limits of steps stand for limits of time.
@@ -68,7 +88,15 @@ impl Worker<'_, '_> {
 }
 
 /// A of a product of elements of at most 32 bits, prepared for several matrices B.
-pub(super) enum Rows<'a> {
+pub(super) struct Rows<'a> {
+    shape: s::Shape,
+    overflow: semantics::Overflow,
+    /// All rows together; of a sparse A each row, with the indices of its elements of B.
+    parts: Vec<(Prepared<'a>, Option<&'a [usize]>)>,
+}
+
+/// Rows of A.
+enum Prepared<'a> {
     Float(s::FloatRows<'a>),
     Integer(Vec<i32>, Extension),
     Bits(&'a [u32], s::BitProduct),
@@ -80,27 +108,49 @@ impl<'a> Rows<'a> {
         kind: WordKind,
         model: (s::Architecture, s::Issuer),
         a: &'a [u32],
+        selected: Option<&'a [usize]>,
     ) -> Self {
-        match kind {
-            WordKind::Float(types) => {
-                Self::Float(s::FloatRows::new(product.shape, types, a, model))
-            }
-            WordKind::Integer(of_a, of_b) => Self::Integer(of_a.extend_all(a), of_b),
-            WordKind::Bits(bits) => Self::Bits(a, bits),
-        }
+        let overflow = modes::overflow(product.multiply.overflow);
+        let prepared = |shape: s::Shape, a: &'a [u32]| match kind {
+            WordKind::Float(types) => Prepared::Float(s::FloatRows::new(shape, types, a, model)),
+            WordKind::Integer(of_a, of_b) => Prepared::Integer(of_a.extend_all(a), of_b),
+            WordKind::Bits(bits) => Prepared::Bits(a, bits),
+        };
+        let Some(selected) = selected else {
+            let parts = vec![(prepared(product.shape, a), None)];
+            return Self { shape: product.shape, overflow, parts };
+        };
+        let shape = s::Shape { m: 1, ..product.shape };
+        let rows = a.chunks(shape.k).zip(selected.chunks(shape.k));
+        let parts = rows.map(|(row, selected)| (prepared(shape, row), Some(selected))).collect();
+        Self { shape, overflow, parts }
     }
 
     /// Adds the product with B to a third matrix.
-    pub(super) fn multiply(&self, product: &Product, b: &[u32], sums: &mut [u32]) {
-        let shape = product.shape;
-        match self {
-            Self::Float(rows) => rows.multiply(b, sums),
-            Self::Integer(a, of_b) => {
-                let overflow = modes::overflow(product.multiply.overflow);
-                let sums = bytemuck::cast_slice_mut(sums);
-                s::multiply_integer(shape, a, &of_b.extend_all(b), sums, overflow);
+    pub(super) fn multiply(&self, b: &[u32], sums: &mut [u32]) {
+        let s::Shape { m, n, .. } = self.shape;
+        let length = b.len() / n;
+        for ((rows, selected), sums) in self.parts.iter().zip(sums.chunks_mut(m * n)) {
+            match selected {
+                None => self.multiply_part(rows, b, sums),
+                Some(selected) => {
+                    let columns = b.chunks(length);
+                    let met =
+                        columns.flat_map(|column| selected.iter().map(|index| column[*index]));
+                    self.multiply_part(rows, &met.collect::<Vec<u32>>(), sums);
+                }
             }
-            Self::Bits(a, bits) => s::multiply_bits(shape, a, b, sums, *bits),
+        }
+    }
+
+    fn multiply_part(&self, rows: &Prepared<'_>, b: &[u32], sums: &mut [u32]) {
+        match rows {
+            Prepared::Float(rows) => rows.multiply(b, sums),
+            Prepared::Integer(a, of_b) => {
+                let sums = bytemuck::cast_slice_mut(sums);
+                s::multiply_integer(self.shape, a, &of_b.extend_all(b), sums, self.overflow);
+            }
+            Prepared::Bits(a, bits) => s::multiply_bits(self.shape, a, b, sums, *bits),
         }
     }
 }
@@ -303,13 +353,14 @@ pub(super) fn undefined(product: &Product, unknown: &[Option<Vec<bool>>; 3]) -> 
         return vec![0; product.d.registers];
     }
     let s::Shape { m, n, k } = product.shape;
-    let line = |unknown: &Option<Vec<bool>>, line: usize| {
+    let line = |unknown: &Option<Vec<bool>>, line: usize, k: usize| {
         unknown.as_ref().is_some_and(|unknown| unknown[line * k..(line + 1) * k].contains(&true))
     };
+    let of_b = product.b.elements / (n * product.products);
     let depends = |place: usize| {
         let (which, place) = (place / (m * n), place % (m * n));
-        line(rows, which * m + place / n)
-            || line(columns, which * n + place % n)
+        line(rows, which * m + place / n, k)
+            || line(columns, which * n + place % n, of_b)
             || sums.as_ref().is_some_and(|unknown| unknown[which * m * n + place])
     };
     let per_register = product.d.per_register();

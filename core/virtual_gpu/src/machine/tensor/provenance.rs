@@ -57,7 +57,7 @@ impl Worker<'_, '_> {
 
     fn known_operand(&mut self, matrix: SharedMatrix) -> Option<KnownOperand> {
         let plan = self.operand_plan(matrix);
-        let length = matrix.length() as usize;
+        let length = matrix.length as usize;
         let mut from: Option<&Arc<LoadedBox>> = None;
         let mut chunks = Vec::with_capacity(plan.chunks.len());
         for (offset, position) in &plan.chunks {
@@ -233,7 +233,7 @@ mod tests {
     ) -> KnownOperand {
         let descriptor =
             Descriptor { start: 0, leading: 16, stride: 1024, base_offset: 0, swizzle };
-        let matrix = SharedMatrix { descriptor, major, first: 0, count: 16, bits: 16 };
+        let matrix = SharedMatrix { descriptor, major, first: 0, count: 16, length: 16, bits: 16 };
         let from = LoadedBox::of_test("a", vec![4096, 512], Swizzle::B128);
         let places: Vec<(usize, usize)> = match major {
             Major::K => (0..16).flat_map(|row| [(row, 0), (row, 8)]).collect(),

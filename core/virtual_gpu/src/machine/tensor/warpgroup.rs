@@ -127,7 +127,8 @@ impl Worker<'_, '_> {
         let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
         let (sums, registers_of_a) = slots.split_at(tiles * tile.d.registers);
         let Some(matrices) = self.issue(pc, op, product, (frame, mask)) else { return };
-        let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
+        let length = product.multiply.length_of_a();
+        let multiply_adds = ROWS * u32::from(product.multiply.columns) * length;
         self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
         let Some(architecture) = self.launch.tensor_cores else { return };
         let operands = self.operands(pc, product, (registers_of_a, matrices), (frame, mask));
@@ -135,7 +136,8 @@ impl Worker<'_, '_> {
         let Some(keeps) = self.keeps_sums(pc, op.f, frame, mask) else { return };
         let Kind::Words(kind) = kind(&tile.multiply) else { return };
         let model = (architecture, Issuer::Warpgroup);
-        let rows = Rows::new(tile, kind, model, &a.values);
+        let selected = self.selected(pc, op, tile, (frame, mask));
+        let rows = Rows::new(tile, kind, model, &a.values, selected.as_deref());
         let length = tile.b.elements;
         let mut lanes = self.lanes(frame, mask);
         for (index, slots) in sums.chunks_exact(tile.d.registers).enumerate() {
@@ -145,7 +147,7 @@ impl Worker<'_, '_> {
             } else {
                 (vec![0; tile.c.elements], None)
             };
-            rows.multiply(tile, &b.values[columns.clone()], &mut words);
+            rows.multiply(&b.values[columns.clone()], &mut words);
             let missing = [
                 a.unknown.clone(),
                 b.unknown.as_ref().map(|unknown| unknown[columns].to_vec()),
@@ -178,8 +180,9 @@ impl Worker<'_, '_> {
             let (bits, descriptor) = self.descriptor(pc, slot, frame, mask)?;
             let (major, bits_of_element) = (multiplier.major, tile.b.bits);
             descriptors[which] = bits;
-            matrices[which] =
-                Some(SharedMatrix { descriptor, major, first, count, bits: bits_of_element });
+            let length = [tile.a.elements as u32 / ROWS, tile.b.elements as u32 / COLUMNS][which];
+            let bits = bits_of_element;
+            matrices[which] = Some(SharedMatrix { descriptor, major, first, count, length, bits });
         }
         self.issue_with_warpgroup(pc, descriptors);
         Some(matrices)
@@ -209,7 +212,9 @@ impl Worker<'_, '_> {
         let b = operand(self, 1, &tile.b, product.b.sign)?;
         let group = self.products().groups;
         if let Some(issue) = self.race_issue() {
-            self.check_operand_origins(pc, matrices);
+            if !product.multiply.is_sparse {
+                self.check_operand_origins(pc, matrices);
+            }
             let pending = matrices.into_iter().flatten();
             for matrix in pending {
                 let (plan, issue) = (self.operand_plan(matrix), issue.clone());

@@ -13,6 +13,7 @@ mod opcodes;
 mod real;
 mod schedules;
 mod session;
+mod sparse;
 mod stalls;
 mod tensor;
 mod tensor_copies;
