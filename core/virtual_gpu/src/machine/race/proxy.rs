@@ -97,7 +97,9 @@ impl MapFences {
     /// Whether a write of a map is released, and the map acquired after that, before the present access of a thread.
     fn order(&self, address: u64, order: &HappensBefore, write: &Record, me: Thread) -> bool {
         let released_before = |acquire: &ProxyFence| {
-            self.releases.iter().any(|(thread, fences)| {
+            // Usually the writer releases the map, and the reader acquires it.
+            let own = self.releases.get_key_value(&write.thread);
+            own.into_iter().chain(&self.releases).any(|(thread, fences)| {
                 fences.iter().any(|release| {
                     release.before.knows(write.thread, write.time)
                         && acquire.before.knows(*thread, release.time)
@@ -105,7 +107,8 @@ impl MapFences {
             })
         };
         let of_map = (address, Thread::default())..(address + 1, Thread::default());
-        self.acquires.range(of_map).any(|((_, by), fences)| {
+        let own = self.acquires.get_key_value(&(address, me));
+        own.into_iter().chain(self.acquires.range(of_map)).any(|((_, by), fences)| {
             fences.iter().any(|acquire| {
                 let record = Record { thread: *by, time: acquire.time, ..*write };
                 order.before(&record, *by, me) && released_before(acquire)
@@ -398,10 +401,15 @@ impl Worker<'_, '_> {
         self.with_races(|worker, races, block| {
             let me = Thread::new(block.order.block, worker.warp.index * 32 + lane as u32);
             let region = Some(place.region);
+            // Most words have the same last write.
+            let mut last = Record::default();
             for word in place.offset / 4..(place.offset + bytes) / 4 {
                 let shadow = shadow_of(&mut races.global, &mut block.shared, region);
                 let write = shadow.page(word).cell(word % PAGE).write;
-                if write.time != 0 && !races.map_fences.order(address, &block.order, &write, me) {
+                if write.time == 0 || std::mem::replace(&mut last, write) == write {
+                    continue;
+                }
+                if !races.map_fences.order(address, &block.order, &write, me) {
                     let offset = word * 4;
                     let element = Element { thread: me, address, bytes: 4, region, offset };
                     worker.report_written(block, pc, &element, write, CHANGED_MAP);

@@ -67,8 +67,8 @@ impl Worker<'_, '_> {
         let selection = product.selection.as_ref()?;
         let lanes = self.lanes(frame, mask);
         let (metadata, undefined) = (lanes.word(op.c), lanes.word_undefined(op.c) & mask);
-        let undefined = undefined & selection.lanes();
-        if undefined != 0 {
+        if undefined != 0 && undefined & selection.lanes() != 0 {
+            let undefined = undefined & selection.lanes();
             self.report_undefined(pc, undefined, "the metadata of a sparse matrix");
         }
         Some(selection.indices(&metadata))
