@@ -17,7 +17,7 @@ use lightbench_primitives::tensor_map::{
 use super::driver::checked;
 use crate::error::DriverError;
 
-/// The descriptor of a tensor at this address, in the bytes of a kernel parameter. The map has passed
+/// The descriptor of a tensor in the buffer at this address, in the bytes of a kernel parameter. The map has passed
 /// [`TensorMap::check`], so that its lists have one entry for each dimension.
 pub(super) fn encode(map: &TensorMap, address: CUdeviceptr) -> Result<Vec<u8>, DriverError> {
     let mut encoded = CUtensorMap { opaque: [0; 16] };
@@ -25,7 +25,7 @@ pub(super) fn encode(map: &TensorMap, address: CUdeviceptr) -> Result<Vec<u8>, D
     let element = element(map.element);
     // At most five.
     let rank = map.rank() as u32;
-    let start = ptr::without_provenance_mut::<c_void>(address as usize);
+    let start = ptr::without_provenance_mut::<c_void>((address + map.offset) as usize);
     let (dims, steps) = (map.dims.as_ptr(), map.element_strides.as_ptr());
     // The driver refuses a null pointer, even of a tensor with one dimension, which has no strides.
     let mut strides = map.strides.clone();
