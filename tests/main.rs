@@ -126,6 +126,9 @@ mod soak;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod ssh;
+/// Textures and surfaces.
+#[cfg(test)]
+mod textures;
 /// The repository's own rules.
 #[cfg(test)]
 mod tidy_rules;

@@ -171,6 +171,9 @@ impl<'a> Run<'a> {
             ArgumentCase::TensorMap { buffer, map } => {
                 Argument::TensorMap { buffer: self.names[buffer], map: map.clone() }
             }
+            ArgumentCase::Texture { buffer, object } => {
+                Argument::Texture { buffer: self.names[buffer], object: object.clone() }
+            }
         };
         let launch = Launch {
             module: self.module,

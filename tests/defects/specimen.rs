@@ -59,7 +59,7 @@ struct Expected {
     value: String,
 }
 
-const KINDS: [FaultKind; 18] = [
+const KINDS: [FaultKind; 19] = [
     FaultKind::OutOfBounds,
     FaultKind::Misaligned,
     FaultKind::UninitializedRead,
@@ -78,6 +78,7 @@ const KINDS: [FaultKind; 18] = [
     FaultKind::TimeLimit,
     FaultKind::Call,
     FaultKind::TensorMap,
+    FaultKind::Texture,
 ];
 
 impl Specimen {

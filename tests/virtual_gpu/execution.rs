@@ -171,6 +171,7 @@ fn argument<'a>(
             let pointer = |member| match argument(machine, index, member, results) {
                 Argument::Buffer(buffer) => machine.address(buffer).to_le_bytes().to_vec(),
                 Argument::Bytes(bytes) => bytes,
+                Argument::Texture { .. } => panic!("records have no textures"),
             };
             Argument::Bytes(members.iter().flat_map(pointer).collect())
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lightbench_primitives::texture::TextureError;
 use lightbench_virtual_gpu::error::{Problem, Refusal};
 use lightbench_virtual_gpu::machine::{BufferError, VariableError};
 use lightbench_virtual_gpu::{LaunchError, LoadError};
@@ -63,6 +64,16 @@ pub enum DeviceError {
         position: usize,
         error: TensorMapError,
     },
+    /// An argument is a texture or surface object that the device cannot make.
+    #[error("argument {position} is a texture or surface object with {error}")]
+    Texture {
+        /// Counted from one.
+        position: usize,
+        error: TextureError,
+    },
+    /// Timed work accesses the texels of a buffer in an array, and the buffer by its address.
+    #[error("timed work accesses a buffer by its address, and its texels in an array")]
+    TwoCopies,
     /// A vendor's library does not run.
     #[error(transparent)]
     Library(#[from] LibraryError),
@@ -91,6 +102,8 @@ impl DeviceError {
             | Self::NewerPtx { .. }
             | Self::NewerCubin { .. }
             | Self::TensorMap { .. }
+            | Self::Texture { .. }
+            | Self::TwoCopies
             | Self::Library(_)
             | Self::Passing(_) => false,
         }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use lightbench_measure::{Energy, EnergyError};
 use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_primitives::tensor_map::TensorMap;
+use lightbench_primitives::texture::TextureObject;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
 use lightbench_virtual_gpu::machine::{Accepted, Suspicion};
@@ -387,6 +388,8 @@ pub enum Argument {
     /// A descriptor of a buffer for the Tensor Memory Accelerator, encoded with the buffer's address when the kernel is
     /// launched.
     TensorMap { buffer: BufferId, map: TensorMap },
+    /// A texture or surface object of a buffer.
+    Texture { buffer: BufferId, object: TextureObject },
 }
 
 /// The outcome of a launch.

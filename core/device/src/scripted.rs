@@ -143,6 +143,13 @@ impl Device for ScriptedDevice {
                     let bytes = self.buffer(*buffer).map_err(unknown)?.bytes.len() as u64;
                     tensor_map::check(&self.description, (position + 1, map), (0, bytes))?;
                 }
+                Argument::Texture { buffer, object } => {
+                    let bytes = self.buffer(*buffer).map_err(unknown)?.bytes.len() as u64;
+                    let position = position + 1;
+                    object
+                        .check(bytes)
+                        .map_err(|error| DeviceError::Texture { position, error })?;
+                }
             }
         }
         let act = self.script.pop_front().ok_or(DeviceError::Unknown("launch in its script"))?;

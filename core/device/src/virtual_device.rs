@@ -253,6 +253,11 @@ impl VirtualDevice {
                 tensor_map::check(&self.description, (position, map), (address, bytes))?;
                 machine::Argument::Bytes(encode(map, address).to_vec())
             }
+            Argument::Texture { buffer, object } => {
+                let Buffer { buffer, bytes } = known(buffer)?;
+                object.check(bytes.0).map_err(|error| DeviceError::Texture { position, error })?;
+                machine::Argument::Texture { buffer: *buffer, object: object.clone() }
+            }
         })
     }
 }
@@ -421,7 +426,16 @@ fn has_same_value(known: &Argument, argument: &Argument) -> bool {
         (Argument::Bytes(known), Argument::Bytes(bytes)) => known == bytes,
         (Argument::Buffer(_), Argument::Buffer(_)) => true,
         (Argument::TensorMap { map: known, .. }, Argument::TensorMap { map, .. }) => known == map,
-        (Argument::Bytes(_) | Argument::Buffer(_) | Argument::TensorMap { .. }, _) => false,
+        (Argument::Texture { object: known, .. }, Argument::Texture { object, .. }) => {
+            known == object
+        }
+        (
+            Argument::Bytes(_)
+            | Argument::Buffer(_)
+            | Argument::TensorMap { .. }
+            | Argument::Texture { .. },
+            _,
+        ) => false,
     }
 }
 

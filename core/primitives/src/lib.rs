@@ -17,5 +17,6 @@ pub mod owned_folder;
 pub mod random;
 pub mod scalar_value;
 pub mod tensor_map;
+pub mod texture;
 pub mod wake_signal;
 pub mod whole_file;

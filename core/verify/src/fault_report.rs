@@ -186,6 +186,7 @@ fn kind(kind: FaultKind) -> expectation::FaultKind {
         FaultKind::StepLimit => Named::StepLimit,
         FaultKind::TimeLimit => Named::TimeLimit,
         FaultKind::TensorMap => Named::TensorMap,
+        FaultKind::Texture => Named::Texture,
         // A GPU that calls what is no function stops as at a trap.
         FaultKind::Trap | FaultKind::Call => Named::Trap,
     }

@@ -11,6 +11,7 @@ use lightbench_primitives::element::pattern;
 use lightbench_primitives::element_text::element_bytes;
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_primitives::tensor_map::TensorMap;
+use lightbench_primitives::texture::TextureObject;
 use lightbench_project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
 use lightbench_project::launch::{Buffer, KernelRole};
 use lightbench_project::manifest::Init;
@@ -116,24 +117,13 @@ pub enum ArgumentCase {
     Bytes(Vec<u8>),
     /// A descriptor of a buffer for the Tensor Memory Accelerator.
     TensorMap { buffer: Buffer, map: TensorMap },
-}
-
-/// A part of a launch block that no device supports yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Unsupported {
-    /// A texture object.
-    #[error(
-        "texture objects are not supported yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
-    )]
-    Textures,
+    /// A texture or surface object of a buffer.
+    Texture { buffer: Buffer, object: TextureObject },
 }
 
 /// Why a compiled kernel file cannot be converted to a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// The launch block uses something that is not supported yet.
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
     /// A launch that is not among those that were compiled.
     #[error("no kernel was compiled for the launch of `{0}`")]
     NotCompiled(String),
@@ -146,7 +136,7 @@ impl Program {
     /// The steps of a compiled kernel file for the workload of `facts`.
     ///
     /// # Errors
-    /// The launch block uses something that is not supported yet, or its facts are those of another kernel.
+    /// The facts are those of another kernel.
     pub fn from_facts(
         module: usize,
         definition: &Definition,
@@ -154,9 +144,6 @@ impl Program {
         facts: &Facts,
     ) -> Result<Self, ProgramError> {
         let launch = &kernel.launch;
-        if !launch.textures.is_empty() {
-            return Err(Unsupported::Textures.into());
-        }
         let Plan { scratch, steps, .. } = &facts.plan;
         let scratch = scratch.iter().map(|planned| ScratchCase {
             name: planned.name.clone(),
@@ -277,7 +264,12 @@ impl Converter<'_> {
                 ArgumentCase::TensorMap { buffer: declared.buffer, map: map.clone() }
             }
             PlannedArgument::Null => ArgumentCase::Bytes(vec![0; 8]),
-            PlannedArgument::Texture(_) => return Err(Unsupported::Textures.into()),
+            PlannedArgument::Texture(index) => {
+                let declared = self.kernel.launch.textures.get(*index);
+                let object = self.facts.plan.textures.get(*index);
+                let (declared, object) = declared.zip(object).ok_or(ProgramError::NoSuchBuffer)?;
+                ArgumentCase::Texture { buffer: declared.buffer, object: object.clone() }
+            }
             // Only a file without a project has names from outside, and such a file is not verified.
             PlannedArgument::Outside(_) => return Err(ProgramError::NoSuchBuffer),
         })

@@ -1,16 +1,21 @@
 //! Work that is ready to run: kernels and parameters in the driver's form, and the calls of each operation.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cudarc::driver::sys::CUdeviceptr;
 use lightbench_measure::Mode;
+use lightbench_primitives::texture::TexelMemory;
 
 use super::cublas::Cublas;
 use super::driver::Kernel;
 use super::stamps::{Call, Calls};
 use super::stream::{BorrowedMemory, Stream};
-use crate::execution::Launch;
+use super::texture::ArrayCopy;
+use crate::error::DeviceError;
+use crate::execution::{Argument, BufferId, Launch};
 use crate::library::Product;
+use crate::timing::{Operation, Work};
 
 /// Work that a GPU can start at once, again and again.
 #[derive(Debug, Default)]
@@ -18,6 +23,8 @@ pub(super) struct Prepared {
     pub(super) poison: Vec<BorrowedMemory>,
     pub(super) clear: Vec<BorrowedMemory>,
     pub(super) restore: Vec<(BorrowedMemory, BorrowedMemory)>,
+    /// Arrays that surfaces write, filled again after their buffers.
+    pub(super) arrays: Vec<ArrayCopy>,
     pub(super) timed: Vec<Action>,
 }
 
@@ -38,8 +45,11 @@ impl Prepared {
         let filled = |rooms: &[BorrowedMemory]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
         let fills = filled(&self.poison) + filled(&self.clear);
+        let arrays = vec![Call::Copy; self.arrays.len()];
         let mut before = vec![Call::Copy; copies];
+        before.extend(arrays.iter().cloned());
         before.extend(vec![Call::Fill; fills]);
+        before.extend(arrays);
         if mode == Mode::Cold {
             // The flush.
             before.extend([Call::Fill, Call::Launch]);
@@ -64,4 +74,39 @@ impl Action {
             Self::Library { .. } => None,
         }
     }
+}
+
+/// The buffers whose texels timed work accesses in arrays.
+pub(super) fn arrays_of(work: &Work) -> BTreeSet<BufferId> {
+    let launches = work.timed.iter().filter_map(|operation| match operation {
+        Operation::Launch { launch, .. } => Some(launch),
+        Operation::Fill { .. } | Operation::Library(_) => None,
+    });
+    let arguments = launches.flat_map(|launch| &launch.arguments);
+    let arrays = arguments.filter_map(|argument| match argument {
+        Argument::Texture { buffer, object } => {
+            (object.texels.memory != TexelMemory::Linear).then_some(*buffer)
+        }
+        Argument::Buffer(_) | Argument::Bytes(_) | Argument::TensorMap { .. } => None,
+    });
+    arrays.collect()
+}
+
+/// Rejects work that accesses a buffer by its address and its texels in an array: neither copy follows the other
+/// between the operations of a sample.
+pub(super) fn check_copies(work: &Work) -> Result<(), DeviceError> {
+    let arrays = arrays_of(work);
+    let by_address = |argument: &Argument| match argument {
+        Argument::Texture { buffer, object } => {
+            object.texels.memory == TexelMemory::Linear && arrays.contains(buffer)
+        }
+        Argument::Buffer(buffer) | Argument::TensorMap { buffer, .. } => arrays.contains(buffer),
+        Argument::Bytes(_) => false,
+    };
+    let has_two = work.timed.iter().any(|operation| match operation {
+        Operation::Launch { launch, .. } => launch.arguments.iter().any(by_address),
+        Operation::Fill { buffer, .. } => arrays.contains(buffer),
+        Operation::Library(run) => run.buffers.iter().any(|buffer| arrays.contains(buffer)),
+    });
+    if has_two { Err(DeviceError::TwoCopies) } else { Ok(()) }
 }

@@ -259,7 +259,7 @@ impl Stopwatch {
         for (from, to) in &work.restore {
             self.stream.copy(from, to)?;
         }
-        Ok(())
+        self.refill_arrays(work)
     }
 
     /// Overwrites uninitialised and zeroed buffers, so that they hold no data of the previous sample.
@@ -269,6 +269,14 @@ impl Stopwatch {
         }
         for room in &work.clear {
             self.stream.set_bytes(room, CLEAN)?;
+        }
+        self.refill_arrays(work)
+    }
+
+    /// Brings the arrays that surfaces write up to date with their buffers.
+    fn refill_arrays(&self, work: &Prepared) -> Result<(), StopwatchError> {
+        for copy in &work.arrays {
+            copy.to_array(self.stream.handle())?;
         }
         Ok(())
     }

@@ -89,6 +89,9 @@ fn differences(device: &mut dyn Device, file: &File) -> Result<Found, DeviceErro
             Given::TensorMap { buffer, map } => {
                 Argument::TensorMap { buffer: buffers[buffer.as_str()], map: map.clone() }
             }
+            Given::Texture { buffer, object } => {
+                Argument::Texture { buffer: buffers[buffer.as_str()], object: object.clone() }
+            }
         });
     }
     let (grid, block, dynamic_shared) = (described.grid, described.block, described.dynamic_shared);

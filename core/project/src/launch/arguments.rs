@@ -43,7 +43,7 @@ pub enum Argument {
     TensorMap(usize),
     /// A struct, by its index.
     Struct(usize),
-    /// A texture object, by its index.
+    /// A texture or surface object, by its index.
     Texture(usize),
     /// An integer whose C type follows from its value: Triton only.
     Integer(Expression),
@@ -104,9 +104,7 @@ impl<'a> Names<'a> {
         {
             return Some(Argument::Struct(index));
         }
-        if let Some(index) =
-            position(Box::new(block.textures.iter().map(|entry| entry.name.as_str())))
-        {
+        if let Some(index) = position(Box::new(self.texture_names())) {
             return Some(Argument::Texture(index));
         }
         if written.contains(':') {
@@ -256,6 +254,13 @@ impl<'a> Names<'a> {
         names
     }
 
+    /// Textures, and surfaces after them.
+    fn texture_names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let LaunchBlockWritten { textures, surfaces, .. } = self.block;
+        let textures = textures.iter().map(|entry| entry.name.as_str());
+        textures.chain(surfaces.iter().map(|entry| entry.name.as_str()))
+    }
+
     fn report_unknown(&self, findings: &mut Findings<'_>, at: &Located, name: &str) {
         let mut known = self.buffer_names();
         if let Some(definition) = self.definition {
@@ -272,7 +277,7 @@ impl<'a> Names<'a> {
         }
         known.extend(self.block.tensor_maps.iter().map(|entry| entry.name.clone()));
         known.extend(self.block.structs.iter().map(|entry| entry.name.clone()));
-        known.extend(self.block.textures.iter().map(|entry| entry.name.clone()));
+        known.extend(self.texture_names().map(str::to_owned));
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         findings.unknown(at, "argument", name, &known);
     }

@@ -118,7 +118,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Scratch, tensor maps, and the fields of structs.
+    /// Scratch, tensor maps, textures, and the fields of structs.
     fn objects(&self, findings: &mut Findings<'_>, at: &Located) {
         for (index, scratch) in self.launch.scratch.iter().enumerate() {
             let only = Launch { scratch: vec![scratch.clone()], ..self.empty() };
@@ -129,6 +129,10 @@ impl Checker<'_> {
             let only = Launch { tensor_maps: vec![map.clone()], ..self.empty() };
             let place = at.field("tensor_maps").item(index);
             self.report(findings, place, only.plan_in(self.selection, self.environment).err());
+        }
+        for texture in &self.launch.textures {
+            let only = Launch { textures: vec![texture.clone()], ..self.empty() };
+            self.report(findings, at, only.plan_in(self.selection, self.environment).err());
         }
         for (index, layout) in self.launch.structs.iter().enumerate() {
             for (entry, field) in layout.fields.iter().enumerate() {

@@ -57,6 +57,7 @@ pub enum FaultKind {
     StepLimit,
     TimeLimit,
     TensorMap,
+    Texture,
 }
 
 /// The kind of a wrong result.

@@ -11,6 +11,7 @@ pub mod plan;
 mod planned;
 mod steps;
 pub mod tensor_maps;
+pub mod textures;
 pub mod triton;
 pub mod written;
 
@@ -22,9 +23,10 @@ pub use expectation::Expectation;
 pub use flags::Flags;
 pub use header_libraries::HeaderLibrary;
 pub use kernel_name::KernelName;
-pub use objects::{ConstantMemory, Scratch, StructArgument, Texture};
+pub use objects::{ConstantMemory, Scratch, StructArgument};
 pub use steps::{LaunchStep, Step};
 pub use tensor_maps::TensorMap;
+pub use textures::Texture;
 pub use written::Architecture;
 
 use self::written::{LaunchBlockWritten, StepWritten};
@@ -67,7 +69,7 @@ pub struct Launch {
     pub tensor_maps: Vec<TensorMap>,
     /// Structs that are passed by value.
     pub structs: Vec<StructArgument>,
-    /// Texture objects.
+    /// Texture objects, and surface objects after them.
     pub textures: Vec<Texture>,
     /// `__constant__` arrays.
     pub constant_memory: Vec<ConstantMemory>,
@@ -184,9 +186,9 @@ pub(super) fn check(
             (names, &scratch),
             &scopes.early,
         ),
+        textures: textures::check(findings, at, (names, &scratch)),
         scratch,
         structs: objects::check_structs(findings, at.field("structs"), names),
-        textures: objects::check_textures(findings, at.field("textures"), names),
         constant_memory: objects::check_constant_memory(
             findings,
             at.field("constant_memory"),
@@ -194,6 +196,7 @@ pub(super) fn check(
         ),
         expect: check_expectation(findings, at, written, around.role),
     };
+    textures::check_arrays(findings, at, &launch);
     if language == Language::Triton {
         triton::check_block(findings, at, written);
     }
@@ -224,6 +227,7 @@ fn check_head(
         ("tensor_maps", written.tensor_maps.len(), 32),
         ("structs", written.structs.len(), 32),
         ("textures", written.textures.len(), 32),
+        ("surfaces", written.surfaces.len(), 32),
         ("constant_memory", written.constant_memory.len(), 32),
     ] {
         findings.at_most(at.field(field), field, count, most);
@@ -237,44 +241,20 @@ fn check_head(
             .enumerate()
             .map(|(index, (name, _))| (at.field("params").key(index), name.as_str())),
     );
-    let place = |list: &str, index: usize| at.field(list).item(index).field("name");
-    let mut add = |list: &'static str, entries: Vec<&'_ str>| {
-        for (index, name) in entries.into_iter().enumerate() {
-            findings.identifier(place(list, index), name);
+    let lists: [(&str, Vec<&str>); 5] = [
+        ("scratch", written.scratch.iter().map(|entry| entry.name.as_str()).collect()),
+        ("tensor_maps", written.tensor_maps.iter().map(|entry| entry.name.as_str()).collect()),
+        ("structs", written.structs.iter().map(|entry| entry.name.as_str()).collect()),
+        ("textures", written.textures.iter().map(|entry| entry.name.as_str()).collect()),
+        ("surfaces", written.surfaces.iter().map(|entry| entry.name.as_str()).collect()),
+    ];
+    for (list, entries) in &lists {
+        for (index, name) in entries.iter().enumerate() {
+            let place = at.field(list).item(index).field("name");
+            findings.identifier(place, name);
+            names.push((place, name));
         }
-    };
-    add("scratch", written.scratch.iter().map(|entry| entry.name.as_str()).collect());
-    add("tensor_maps", written.tensor_maps.iter().map(|entry| entry.name.as_str()).collect());
-    add("structs", written.structs.iter().map(|entry| entry.name.as_str()).collect());
-    add("textures", written.textures.iter().map(|entry| entry.name.as_str()).collect());
-    names.extend(
-        written
-            .scratch
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (place("scratch", index), entry.name.as_str())),
-    );
-    names.extend(
-        written
-            .tensor_maps
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (place("tensor_maps", index), entry.name.as_str())),
-    );
-    names.extend(
-        written
-            .structs
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (place("structs", index), entry.name.as_str())),
-    );
-    names.extend(
-        written
-            .textures
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (place("textures", index), entry.name.as_str())),
-    );
+    }
     if let Some(definition) = around.definition() {
         let axes = definition.axes.iter().map(|axis| axis.name.as_str());
         let scalars = definition.scalars.iter().map(|scalar| scalar.name.as_str());

@@ -1,12 +1,8 @@
-//! Objects of a launch besides tensors and tensor maps: scratch, structs, textures, constant memory.
+//! Objects of a launch besides tensors, tensor maps and textures: scratch, structs, constant memory.
 
-use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::dtype::Dtype;
 
-use super::{
-    Buffer,
-    arguments::Names,
-    written::{ScratchWritten, TextureAddress, TextureFilter},
-};
+use super::{Buffer, arguments::Names, written::ScratchWritten};
 use crate::argument::{ValueArgument, parse_value};
 use crate::definition::{Definition, Inputs};
 use crate::expression::{Expression, Scope};
@@ -61,20 +57,6 @@ impl StructArgument {
         last.map_or(0, |(offset, field)| offset + field.c_type.bytes())
             .next_multiple_of(self.alignment())
     }
-}
-
-/// A texture object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Texture {
-    /// Its name.
-    pub name: String,
-    pub buffer: Buffer,
-    /// Filtering between elements.
-    pub filter: TextureFilter,
-    /// Addressing outside the texture.
-    pub address: TextureAddress,
-    /// Whether coordinates run from 0 to 1.
-    pub normalized: bool,
 }
 
 /// A `__constant__` array that is filled before the first step.
@@ -132,53 +114,6 @@ pub(super) fn check_structs(
         structs.push(StructArgument { name: written.name.clone(), fields });
     }
     structs
-}
-
-pub(super) fn check_textures(
-    findings: &mut Findings<'_>,
-    at: &Located,
-    names: Names<'_>,
-) -> Vec<Texture> {
-    let mut textures = Vec::new();
-    for (index, written) in names.block.textures.iter().enumerate() {
-        let place = at.item(index);
-        let Some(buffer) = names.buffer(findings, place.field("tensor"), &written.tensor) else {
-            continue;
-        };
-        if let Some(facts) = names.facts(buffer) {
-            if !(1..=3).contains(&facts.rank) {
-                let found = format!("`{}` has {} dimensions", written.tensor, facts.rank);
-                findings.add(place.field("tensor"), found, "one to three");
-            }
-            if !is_texel(facts.dtype) {
-                let found = format!("a texture of {}", facts.dtype.name());
-                findings.add(place.field("tensor"), found, "f32, f16, or integers of 8 to 32 bits");
-            } else if written.filter == TextureFilter::Linear && !facts.dtype.is_float() {
-                findings.add(
-                    place.field("filter"),
-                    format!("`linear` for {}", facts.dtype.name()),
-                    "`point`",
-                );
-            }
-        }
-        textures.push(Texture {
-            name: written.name.clone(),
-            buffer,
-            filter: written.filter,
-            address: written.address,
-            normalized: written.normalized,
-        });
-    }
-    textures
-}
-
-/// Whether a dtype is valid for a texture channel: `cudaChannelFormatDesc` of the CUDA runtime.
-fn is_texel(dtype: Dtype) -> bool {
-    match dtype.family() {
-        Family::Float => matches!(dtype, Dtype::F32 | Dtype::F16),
-        Family::Signed | Family::Unsigned => (8..=32).contains(&dtype.bits()),
-        Family::Boolean => false,
-    }
 }
 
 pub(super) fn check_constant_memory(

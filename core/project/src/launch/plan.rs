@@ -274,11 +274,13 @@ impl Launch {
             self.scratch.iter().map(|scratch| planned_scratch(scratch, environment)).collect();
         let maps = self.tensor_maps.iter().map(|map| map.plan(environment));
         let tensor_maps = maps.collect::<Result<_, _>>()?;
+        let textures = self.textures.iter().map(|texture| texture.plan(environment));
+        let textures = textures.collect::<Result<_, _>>()?;
         let planner = Planner { structs: &self.structs, selection, environment };
         let scratch = scratch?;
         let steps = planner.steps(&self.steps)?;
         match operations(&steps) {
-            0..=MAX_OPERATIONS => Ok(Plan { scratch, tensor_maps, steps }),
+            0..=MAX_OPERATIONS => Ok(Plan { scratch, tensor_maps, textures, steps }),
             found => Err(PlanError::TooManyOperations { found }),
         }
     }

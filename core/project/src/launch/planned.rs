@@ -3,6 +3,7 @@
 use lightbench_primitives::dtype::{CType, Dtype};
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_primitives::tensor_map::TensorMap;
+use lightbench_primitives::texture::TextureObject;
 
 use super::Buffer;
 use crate::manifest::Init;
@@ -14,6 +15,8 @@ pub struct Plan {
     pub scratch: Vec<PlannedScratch>,
     /// In the order of the launch's tensor maps; dimensions innermost first.
     pub tensor_maps: Vec<TensorMap>,
+    /// In the order of the launch's textures.
+    pub textures: Vec<TextureObject>,
     pub steps: Vec<PlannedStep>,
 }
 
@@ -92,7 +95,7 @@ pub enum PlannedArgument {
     },
     /// A TMA descriptor, by its index: 128 bytes, aligned to 64.
     TensorMap(usize),
-    /// A texture object, by its index: 8 bytes.
+    /// A texture or surface object, by its index: 8 bytes.
     Texture(usize),
     /// A struct, laid out as C does.
     Struct {

@@ -239,7 +239,7 @@ impl Region {
 
 impl BufferLayout {
     /// The bytes of the buffer, gaps included.
-    fn bytes(&self, environment: &Environment<'_>) -> Result<u64, PlanError> {
+    pub(super) fn bytes(&self, environment: &Environment<'_>) -> Result<u64, PlanError> {
         let dims = counts("shape", &self.shape, environment)?;
         let strides = strides(&self.layout, &dims, environment)?;
         let last = dims.iter().zip(strides).fold(0_u64, |last, (dim, stride)| {
@@ -257,7 +257,7 @@ fn reversed<T>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-fn counts(
+pub(super) fn counts(
     field: &'static str,
     all: &[Expression],
     environment: &Environment<'_>,

@@ -190,6 +190,7 @@ pub(super) fn check_block(findings: &mut Findings<'_>, at: &Located, written: &L
         ("tensor_maps", written.tensor_maps.len()),
         ("structs", written.structs.len()),
         ("textures", written.textures.len()),
+        ("surfaces", written.surfaces.len()),
         ("constant_memory", written.constant_memory.len()),
     ] {
         if count > 0 {

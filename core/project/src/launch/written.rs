@@ -4,6 +4,7 @@ use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::tensor_map::{
     Interleave, L2Promotion, MapElement, OutOfBoundsFill, Swizzle,
 };
+use lightbench_primitives::texture::{TextureAddress, TextureFilter, TextureRead};
 use std::fmt;
 
 use ron::value::RawValue;
@@ -45,6 +46,8 @@ pub struct LaunchBlockWritten {
     pub structs: Vec<StructWritten>,
     #[serde(default)]
     pub textures: Vec<TextureWritten>,
+    #[serde(default)]
+    pub surfaces: Vec<SurfaceWritten>,
     #[serde(default)]
     pub constant_memory: Vec<ConstantMemoryWritten>,
     /// Parsed again during validation: its payload is optional, which the RON reader cannot express.
@@ -325,33 +328,43 @@ pub struct TextureWritten {
     pub name: String,
     pub tensor: String,
     #[serde(default)]
+    pub memory: TextureMemory,
+    #[serde(default = "one_channel")]
+    pub channels: u8,
+    #[serde(default)]
     pub filter: TextureFilter,
     #[serde(default)]
     pub address: TextureAddress,
     #[serde(default)]
     pub normalized: bool,
+    #[serde(default)]
+    pub read: TextureRead,
 }
 
-/// Filtering between elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+/// A surface object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct SurfaceWritten {
+    pub name: String,
+    pub tensor: String,
+    #[serde(default = "one_channel")]
+    pub channels: u8,
+}
+
+/// The memory of a texture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the driver's own")]
-pub enum TextureFilter {
+pub enum TextureMemory {
+    /// An array of the driver.
     #[default]
-    Point,
+    Array,
+    /// The tensor's buffer.
     Linear,
 }
 
-/// Addressing outside the texture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the driver's own")]
-pub enum TextureAddress {
-    #[default]
-    Clamp,
-    Border,
-    Wrap,
-    Mirror,
+const fn one_channel() -> u8 {
+    1
 }
 
 /// A `__constant__` array that is filled before the first step.

@@ -94,12 +94,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
         "\"rows",
         "unknown C type `i7`",
     ),
-    (
-        "flags: [",
-        "textures: [(name: \"t\", tensor: \"x\")], flags: [",
-        "\"x\"",
-        "a texture of bf16",
-    ),
+    ("flags: [", "textures: [(name: \"t\", tensor: \"x\")], flags: [", "\"x\"", "texels of bf16"),
     (
         "flags: [",
         "constant_memory: [(symbol: \"a-b\", tensor: \"w\")], flags: [",

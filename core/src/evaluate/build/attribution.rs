@@ -77,14 +77,7 @@ pub(super) fn of_candidate(error: FactsError) -> Stop {
     }
 }
 
-/// A feature that no available device has leaves the candidate unjudged; anything else is a defect of Lightbench.
+/// A defect of Lightbench.
 pub(super) fn of_program(error: &ProgramError) -> Stop {
-    match error {
-        ProgramError::Unsupported(unsupported) => {
-            NotJudged::NotSupported { reason: unsupported.to_string() }.into()
-        }
-        ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
-            Stop::Broken(error.to_string())
-        }
-    }
+    Stop::Broken(error.to_string())
 }

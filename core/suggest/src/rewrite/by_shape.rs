@@ -41,8 +41,16 @@ fn shape(first: &KernelSource<'_>, second: &KernelSource<'_>) -> String {
 }
 
 /// Fields of the launch block that both files must have in common.
-const SHARED_FIELDS: [&str; 7] =
-    ["scratch", "libraries", "arch", "tensor_maps", "structs", "textures", "constant_memory"];
+const SHARED_FIELDS: [&str; 8] = [
+    "scratch",
+    "libraries",
+    "arch",
+    "tensor_maps",
+    "structs",
+    "textures",
+    "surfaces",
+    "constant_memory",
+];
 
 /// Parameters of the joined launch block.
 struct Parameters {

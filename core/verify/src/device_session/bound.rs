@@ -452,6 +452,8 @@ pub(super) fn failure_from_device_error(error: &DeviceError) -> SessionFailure {
         | DeviceError::Variable(_)
         | DeviceError::Demand(_)
         | DeviceError::TensorMap { .. }
+        | DeviceError::Texture { .. }
+        | DeviceError::TwoCopies
         | DeviceError::Library(_) => SessionFailure::Launch(text),
         DeviceError::Buffer(_) => SessionFailure::Memory(text),
         DeviceError::Unknown(_) => SessionFailure::Order(text),

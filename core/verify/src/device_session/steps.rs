@@ -124,6 +124,9 @@ impl Walk {
             ArgumentCase::TensorMap { buffer, map } => {
                 Ok(Argument::TensorMap { buffer: self.buffer(*buffer)?, map: map.clone() })
             }
+            ArgumentCase::Texture { buffer, object } => {
+                Ok(Argument::Texture { buffer: self.buffer(*buffer)?, object: object.clone() })
+            }
         };
         let module =
             self.module.ok_or_else(|| SessionFailure::Order("no such module".to_owned()))?;

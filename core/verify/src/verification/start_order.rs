@@ -154,6 +154,7 @@ fn is_wait(fault: &FaultReport) -> bool {
         | FaultKind::Deadlock
         | FaultKind::Trap
         | FaultKind::Assertion
-        | FaultKind::TensorMap => false,
+        | FaultKind::TensorMap
+        | FaultKind::Texture => false,
     }
 }

@@ -88,6 +88,8 @@ pub(crate) fn class(code: Code) -> InstructionClass {
             Matrix::WarpLoad(..) => InstructionClass::GlobalLoad,
             Matrix::WarpStore(..) => InstructionClass::GlobalStore,
         },
+        Code::Texture { is_store: false, .. } => InstructionClass::GlobalLoad,
+        Code::Texture { is_store: true, .. } => InstructionClass::GlobalStore,
         Code::CopyAsync(_)
         | Code::CopyBulk(_)
         | Code::CopyTensor(_)

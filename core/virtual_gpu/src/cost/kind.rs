@@ -163,7 +163,9 @@ pub(crate) fn kind(code: Code) -> Kind {
             | Matrix::WarpStore(_, _, _, Space::Shared) => Kind::Shared,
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
-        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) => Kind::Global,
+        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) | Code::Texture { .. } => {
+            Kind::Global
+        }
         Code::WriteToCluster(_) | Code::TensorMap(_) => Kind::Shared,
         Code::CommitCopies
         | Code::CommitBulk

@@ -372,6 +372,10 @@ fn role(op: &Op, counts: &Counts) -> Role {
             let place = if atomic.space.is_shared() { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
+        Code::Texture { is_store: false, .. } => {
+            Role::Load { place: Place::Global, read_only: true }
+        }
+        Code::Texture { is_store: true, .. } => Role::Store(Place::Global),
         Code::CopyAsync(_) => Role::Copy { is_bulk: false },
         Code::CopyBulk(_) | Code::CopyTensor(_) | Code::WriteToCluster(_) => {
             Role::Copy { is_bulk: true }

@@ -59,6 +59,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Cluster(_)
         | Code::WriteToCluster(_)
         | Code::TensorMap(_)
+        | Code::Texture { .. }
         | Code::Sleep
         | Code::TrackRegisters
         | Code::Registers(_)

@@ -33,6 +33,7 @@ pub mod tensor_copy;
 pub mod tensor_map;
 #[cfg(test)]
 mod tests;
+pub mod texture;
 pub mod unsupported;
 pub mod video;
 pub mod warp;
@@ -89,6 +90,8 @@ pub enum Operation {
     TensorCopy(tensor_copy::TensorCopy),
     /// Changes of tensor maps.
     TensorMap(tensor_map::TensorMapOperation),
+    /// Textures and surfaces.
+    Texture(texture::Texture),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
     /// Operations between the blocks of a cluster.
@@ -165,6 +168,7 @@ const FAMILIES: &[&[Row]] = &[
     moves::TABLE,
     tensor_copy::TABLE,
     tensor_map::TABLE,
+    texture::TABLE,
     memory::TABLE,
     atomic::TABLE,
     control::TABLE,

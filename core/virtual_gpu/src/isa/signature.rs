@@ -30,8 +30,9 @@ pub(crate) enum Role {
     MoveDestination(ScalarType),
     /// `[base+offset]`.
     Address(Space),
-    /// `[map, {x, y}]`: the generic address of a tensor map, and signed coordinates. It becomes two operands.
-    TensorMap { rank: u8 },
+    /// `[base, {x, y}]`: the generic address of a tensor map or the value of a texture or surface object, and
+    /// coordinates. It becomes two operands.
+    Coordinates { count: u8, ty: ScalarType },
     /// An integer constant up to a limit.
     Constant { largest: u64 },
 }
@@ -51,7 +52,7 @@ impl Role {
             | Self::MoveSource(_)
             | Self::VectorSource { .. }
             | Self::Address(_)
-            | Self::TensorMap { .. }
+            | Self::Coordinates { .. }
             | Self::Constant { .. } => false,
         }
     }

@@ -54,7 +54,7 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     m.require_flag("bulk", "`.bulk`")?;
     m.require_flag("async", "`.async`")?;
     let rank = rank(m)?;
-    let map = Role::TensorMap { rank };
+    let map = Role::Coordinates { count: rank, ty: ScalarType::S32 };
     let (columns, stored_columns) = (m.flag("im2col"), m.flag("im2col_no_offs"));
     let mode = if columns || stored_columns { CopyMode::Im2col } else { CopyMode::Tiled };
     if mode == CopyMode::Im2col && rank < 3 {

@@ -9,7 +9,7 @@ pub enum Reason {
     RestrictedFence,
     /// Bulk copies of forms that are not modelled.
     BulkForm,
-    /// Textures and surfaces.
+    /// Textures and surfaces of forms that are not modelled.
     Texture,
     /// Tensor memory and tensor cores of Blackwell.
     BlackwellTensor,
@@ -28,7 +28,9 @@ impl fmt::Display for Reason {
             Self::BulkForm => {
                 "byte masks, modes of Blackwell and the atomicity of swizzles are not modelled"
             }
-            Self::Texture => "textures and surfaces are not modelled",
+            Self::Texture => {
+                "layers, cubes, gradients and reductions of textures and surfaces are not modelled"
+            }
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
             Self::MultiGpu => "only one GPU is modelled",
             Self::DynamicStack => "a stack that grows at run time is not modelled",
@@ -40,7 +42,7 @@ impl fmt::Display for Reason {
 /// Not supported with any modifiers.
 const OPCODES: &[(Reason, &[&str])] = &[
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
-    (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
+    (Reason::Texture, &["sured", "istypep"]),
     (Reason::MultiGpu, &["multimem"]),
     (Reason::DynamicStack, &["alloca", "stacksave", "stackrestore"]),
 ];
@@ -54,6 +56,10 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
         &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
     (Reason::BulkForm, "tensormap", &["swizzle_atomicity"]),
+    (Reason::Texture, "tex", &["a1d", "a2d", "cube", "acube", "2dms", "a2dms", "grad"]),
+    (Reason::Texture, "tld4", &["a2d", "cube", "acube"]),
+    (Reason::Texture, "suld", &["a1d", "a2d"]),
+    (Reason::Texture, "sust", &["a1d", "a2d", "p"]),
     (Reason::BlackwellTensor, "mma", &["block_scale", "kind::f8f6f4"]),
     (Reason::BlackwellTensor, "ldmatrix", &["m16n16", "m8n16"]),
     (Reason::BlackwellTensor, "stmatrix", &["m16n8"]),

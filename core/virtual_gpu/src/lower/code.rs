@@ -20,6 +20,7 @@ use super::super::isa::special_register::SpecialRegister;
 use super::super::isa::system::RegisterChange;
 use super::super::isa::tensor_copy::Reduction;
 use super::super::isa::tensor_map::MapField;
+use super::super::isa::texture::Texture;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
 
@@ -217,6 +218,11 @@ pub(crate) enum Code {
     WriteToCluster(u32),
     /// An operation on tensor maps.
     TensorMap(u32),
+    /// The index of a texture or surface instruction of the program.
+    Texture {
+        site: u32,
+        is_store: bool,
+    },
     Sleep,
     /// No instruction of the kernel: the next one accesses registers of asynchronous products; `immediate` is its
     /// index among the tracked accesses of the program.
@@ -304,6 +310,18 @@ pub(crate) enum TensorMapSite {
         map: AddressSlot,
     },
     Release,
+}
+
+/// A texture or surface instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextureSite {
+    pub(crate) texture: Texture,
+    /// The value of the object.
+    pub(crate) object: AddressSlot,
+    /// The coordinates: elements of the program's list.
+    pub(crate) coordinates: (u32, u8),
+    /// The results, or the values of a store, likewise.
+    pub(crate) values: (u32, u8),
 }
 
 /// An asynchronous write to shared memory of the cluster.

@@ -28,7 +28,7 @@ pub(crate) use programs::program;
 
 use code::{
     BulkSite, CallSite, ClusterWriteSite, Code, CopySite, LoweredFunction, Object, Op, Origin,
-    PoolValue, Slot, TensorMapSite, TensorSite,
+    PoolValue, Slot, TensorMapSite, TensorSite, TextureSite,
 };
 use in_flight::TrackedInstruction;
 use product::{Product, WarpgroupProduct};
@@ -66,6 +66,7 @@ pub(crate) struct Program {
     pub(crate) bulk_copies: Vec<BulkSite>,
     pub(crate) tensor_copies: Vec<TensorSite>,
     pub(crate) tensor_maps: Vec<TensorMapSite>,
+    pub(crate) textures: Vec<TextureSite>,
     pub(crate) cluster_writes: Vec<ClusterWriteSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,

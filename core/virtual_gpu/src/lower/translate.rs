@@ -8,6 +8,7 @@ mod control;
 mod matrix;
 mod memory;
 mod moves;
+mod texture;
 
 use std::collections::HashMap;
 
@@ -211,6 +212,7 @@ impl Translator<'_> {
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
             Operation::TensorCopy(what) => self.tensor_copy(instruction, what),
             Operation::TensorMap(what) => self.tensor_map(instruction, what),
+            Operation::Texture(what) => self.texture(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
             Operation::Cluster(what) => self.cluster(instruction, what),
             Operation::RemoteWrite(what) => self.remote_write(instruction, what),

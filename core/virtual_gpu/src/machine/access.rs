@@ -2,7 +2,7 @@
 //! each lane.
 
 use super::super::isa::memory::Space;
-use super::super::lower::code::{BaseKind, Code, Op};
+use super::super::lower::code::{AddressSlot, BaseKind, Code, Op};
 use super::fault::{FaultKind, Finding};
 use super::lanes::Doubles;
 use super::memory::Access as Rights;
@@ -146,6 +146,19 @@ impl Worker<'_, '_> {
             return (addresses, mask & !undefined);
         }
         (addresses, mask)
+    }
+
+    /// The addresses of an operand, and the lanes whose address is valid.
+    pub(super) fn slot_addresses(
+        &mut self,
+        op: &Op,
+        address: &AddressSlot,
+        pc: u32,
+        frame: Frame,
+        mask: u32,
+    ) -> (Doubles, u32) {
+        let op = Op { a: address.slot, immediate: address.offset, ..*op };
+        self.addresses(pc, &op, address.base, frame, mask)
     }
 
     /// Splits lanes by state space and converts their addresses to addresses of that space.

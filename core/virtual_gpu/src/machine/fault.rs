@@ -44,6 +44,8 @@ pub enum FaultKind {
     Call,
     /// A tensor copy whose map is absent or does not fit to the instruction.
     TensorMap,
+    /// A texture or surface instruction whose object is absent or does not fit to the instruction.
+    Texture,
 }
 
 impl FaultKind {
@@ -69,6 +71,7 @@ impl FaultKind {
             Self::TimeLimit => "time_limit",
             Self::Call => "call",
             Self::TensorMap => "tensor_map",
+            Self::Texture => "texture",
         }
     }
 
@@ -92,7 +95,8 @@ impl FaultKind {
             | Self::StepLimit
             | Self::TimeLimit
             | Self::Call
-            | Self::TensorMap => true,
+            | Self::TensorMap
+            | Self::Texture => true,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_primitives::texture::TextureObject;
+
 use super::super::cost::{
     BlockSelection, BlocksRun, CacheSizes, CacheTraffic, Caches, Counters, Counts, Trace, TraceUse,
     TracedBlock,
@@ -34,6 +36,7 @@ use super::schedule::{is_parallel, numbering, order, threads};
 use super::selection::SelectedClusters;
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
+use super::texture_object::{BoundTexture, object_value};
 use super::trace::Tracing;
 use super::watch::{PausedWarp, Watch};
 use super::{BufferId, Machine};
@@ -45,6 +48,8 @@ pub enum Argument {
     Buffer(BufferId),
     /// The bytes of a value, as many as the parameter has.
     Bytes(Vec<u8>),
+    /// A texture or surface object of a buffer.
+    Texture { buffer: BufferId, object: TextureObject },
 }
 
 /// Optional checks. Bounds, alignment and write permission are always checked.
@@ -312,7 +317,7 @@ impl Machine {
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let clusters = Clusters::from_launch(function, config)?;
         clusters.check_variables(shared.variables.len())?;
-        let parameters = self.parameters(function, config)?;
+        let (parameters, textures) = self.parameters(function, config)?;
         if !program.tensor_copies.is_empty() {
             copies::refuse_tensor_maps(function, &parameters)?;
         }
@@ -336,7 +341,8 @@ impl Machine {
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
-        let prepared = Prepared { pool, shared, clusters, environment, watch: watch.map(Box::new) };
+        let watch = watch.map(Box::new);
+        let prepared = Prepared { pool, shared, clusters, environment, textures, watch };
         let (report, watch) = self.run(module, &program, kernel, config, prepared);
         let (found, recording) = watch.map_or((None, None), |watch| (watch.found, watch.recording));
         if found.is_none() {
@@ -351,7 +357,7 @@ impl Machine {
         program: &Program,
         kernel: &str,
         config: &LaunchConfig,
-        Prepared { pool, shared, clusters, environment, watch }: Prepared,
+        Prepared { pool, shared, clusters, environment, textures, watch }: Prepared,
     ) -> (Report, Option<Box<Watch>>) {
         let selected = SelectedClusters::new(config.blocks, clusters, config.grid);
         let blocks = selected.blocks();
@@ -364,6 +370,7 @@ impl Machine {
             heap_left: shape.heap_bytes,
             memory,
             pool: pool.clone(),
+            textures: textures.clone(),
             shared: shared.clone(),
             shape,
             grid: config.grid,
@@ -461,18 +468,19 @@ impl Machine {
         counters
     }
 
-    /// The bytes of all parameters, at their offsets.
+    /// The bytes of all parameters, at their offsets, and the objects among the arguments.
     fn parameters(
         &self,
         function: &Function,
         config: &LaunchConfig,
-    ) -> Result<Vec<u8>, LaunchError> {
+    ) -> Result<(Vec<u8>, Vec<BoundTexture>), LaunchError> {
         let (expected, found) = (function.parameters.len(), config.arguments.len());
         if expected != found {
             return Err(LaunchError::ArgumentCount { expected, found });
         }
         let end = function.parameters.last().map_or(0, |last| last.offset + last.bytes);
         let mut bytes = vec![0; end as usize];
+        let mut textures = Vec::new();
         for (index, (parameter, argument)) in
             function.parameters.iter().zip(&config.arguments).enumerate()
         {
@@ -482,7 +490,14 @@ impl Machine {
                 Argument::Buffer(buffer) if buffer.0 < self.memory.regions.len() => {
                     self.address(*buffer).to_le_bytes().to_vec()
                 }
-                Argument::Buffer(_) => return Err(LaunchError::UnknownBuffer(position)),
+                Argument::Texture { buffer, object } if buffer.0 < self.memory.regions.len() => {
+                    let (address, object) = (self.address(*buffer), object.clone());
+                    textures.push(BoundTexture { address, object });
+                    object_value(textures.len() - 1).to_le_bytes().to_vec()
+                }
+                Argument::Buffer(_) | Argument::Texture { .. } => {
+                    return Err(LaunchError::UnknownBuffer(position));
+                }
             };
             if value.len() as u64 != parameter.bytes {
                 return Err(LaunchError::Argument {
@@ -495,7 +510,7 @@ impl Machine {
             let start = parameter.offset as usize;
             bytes[start..start + value.len()].copy_from_slice(&value);
         }
-        Ok(bytes)
+        Ok((bytes, textures))
     }
 }
 
@@ -514,6 +529,7 @@ struct Prepared {
     shared: SharedLayout,
     clusters: Clusters,
     environment: [u32; 32],
+    textures: Vec<BoundTexture>,
     watch: Option<Box<Watch>>,
 }
 

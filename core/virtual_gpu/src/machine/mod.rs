@@ -56,6 +56,8 @@ mod sync;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod texture;
+mod texture_object;
 mod trace;
 mod traffic;
 mod turn_order;

@@ -25,6 +25,7 @@ use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::selection::SelectedClusters;
 use super::shared::{SharedLayout, SharedMemory};
 use super::tensor::{OperandPlan, SharedMatrix};
+use super::texture_object::BoundTexture;
 use super::trace::Tracing;
 use super::turn_order::TurnOrder;
 use super::unfinished_warps::BeyondResidency;
@@ -39,6 +40,8 @@ pub(super) struct Launch<'m> {
     pub(super) kernel: String,
     pub(super) memory: &'m mut Memory,
     pub(super) pool: Pool,
+    /// The texture and surface objects among the arguments.
+    pub(super) textures: Vec<BoundTexture>,
     pub(super) shared: SharedLayout,
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],

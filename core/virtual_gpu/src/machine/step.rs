@@ -287,6 +287,7 @@ impl Worker<'_, '_> {
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
+            Code::Texture { site, .. } => self.texture(op, site, pc, (frame, mask)),
             Code::TensorMap(site) => return self.tensor_map_operation(op, site, split, mask),
             Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
             Code::Cluster(cluster) => return self.cluster_operation(op, cluster, split, mask),
@@ -543,6 +544,7 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::WaitAllCopies
             | Code::Matrix { matrix: Matrix::Warpgroup(Warpgroup::WaitGroup), .. }
             | Code::IsInSpace(_)
+            | Code::Texture { .. }
             | Code::Cluster(
                 Cluster::MapShared(..) | Cluster::RankOf(..) | Cluster::InitialisationFence,
             )

@@ -362,8 +362,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         let roles = signature.roles().iter().zip(&written.operands);
         for (index, (role, (operand, place))) in roles.enumerate() {
             let problem = |error| (*place, problem(error, index + 1, written.opcode, words));
-            if let Role::TensorMap { rank } = *role {
-                operands.extend(self.operands().tensor_map(operand, rank).map_err(problem)?);
+            if let Role::Coordinates { count, ty } = *role {
+                let both = self.operands().with_coordinates(operand, (count, ty));
+                operands.extend(both.map_err(problem)?);
             } else {
                 operands.push(self.operands().check(*role, operand).map_err(problem)?);
             }

@@ -94,8 +94,8 @@ impl<'a> Operands<'_, 'a> {
                 None => self.write(written, ty, Fit::Exact),
             },
             Role::Address(space) => self.address(written, space),
-            Role::TensorMap { .. } => {
-                Err(mismatch(describe(written), "one operand; a tensor map has coordinates too"))
+            Role::Coordinates { .. } => {
+                Err(mismatch(describe(written), "one operand without coordinates"))
             }
             Role::Constant { largest } => match written {
                 tree::Operand::Literal(Literal::Integer(value)) if *value as u64 <= largest => {
@@ -252,14 +252,14 @@ impl<'a> Operands<'_, 'a> {
         self.base_and_offset(address, space)
     }
 
-    /// The address of a tensor map, and the coordinates as a vector.
-    pub(super) fn tensor_map(
+    /// The address of a tensor map or the value of an object, and the coordinates as a vector.
+    pub(super) fn with_coordinates(
         &mut self,
         written: &tree::Operand<'a>,
-        rank: u8,
+        (count, ty): (u8, ScalarType),
     ) -> Result<[Operand; 2], OperandError> {
         let wanted =
-            || format!("a tensor map with {rank} coordinates, as in `[%rd1, {{%r1, %r2}}]`");
+            || format!("{count} coordinates in the brackets, as in `[%rd1, {{%r1, %r2}}]`");
         let tree::Operand::Address(address) = written else {
             return Err(mismatch(describe(written), wanted()));
         };
@@ -267,9 +267,9 @@ impl<'a> Operands<'_, 'a> {
             return Err(mismatch(describe(written), wanted()));
         };
         let map = self.base_and_offset(address, Space::Generic)?;
-        let fit = (ScalarType::S32, Fit::Exact);
+        let fit = (ty, Fit::Exact);
         let coordinates =
-            self.vector(coordinates, rank, fit, |this, element| this.read(element, fit.0, fit.1))?;
+            self.vector(coordinates, count, fit, |this, element| this.read(element, ty, fit.1))?;
         Ok([map, coordinates])
     }
 

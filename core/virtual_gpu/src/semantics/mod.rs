@@ -19,6 +19,7 @@ mod hardware;
 pub mod integer;
 pub mod matrix;
 pub mod shuffle;
+pub mod texture;
 
 /// Rounding modes. PTX ISA 9.7.3, table "Summary of Floating-Point Instructions".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

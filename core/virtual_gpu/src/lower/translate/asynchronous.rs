@@ -228,7 +228,7 @@ impl Translator<'_> {
     }
 
     /// The list of the elements of a vector, or of one operand.
-    fn element_slots(&mut self, operand: &Operand) -> Result<(u32, u8), NoPlace> {
+    pub(super) fn element_slots(&mut self, operand: &Operand) -> Result<(u32, u8), NoPlace> {
         let elements = Self::elements(operand).iter();
         let slots: Result<Vec<Slot>, NoPlace> =
             elements.map(|element| Ok(self.source(element)?.0)).collect();

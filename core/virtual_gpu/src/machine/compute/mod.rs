@@ -115,6 +115,7 @@ pub(super) fn execute(
         | Code::Cluster(_)
         | Code::WriteToCluster(_)
         | Code::TensorMap(_)
+        | Code::Texture { .. }
         | Code::Sleep
         | Code::TrackRegisters
         | Code::Registers(_)

@@ -71,8 +71,8 @@ impl Worker<'_, '_> {
         if undefined != 0 {
             self.report_undefined(pc, undefined, "the size of a bulk copy");
         }
-        let (to, mask) = self.bulk_addresses(op, &to, pc, frame, active & !undefined);
-        let (from, mask) = self.bulk_addresses(op, &from, pc, frame, mask);
+        let (to, mask) = self.slot_addresses(op, &to, pc, frame, active & !undefined);
+        let (from, mask) = self.slot_addresses(op, &from, pc, frame, mask);
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let copy = |global, shared| BulkCopy { pc, lane, global, shared, bytes: sizes[lane] };
             match barrier {
@@ -83,18 +83,6 @@ impl Worker<'_, '_> {
                 None => self.store_bulk(copy(to[lane], from[lane]), effect),
             }
         }
-    }
-
-    pub(super) fn bulk_addresses(
-        &mut self,
-        op: &Op,
-        address: &AddressSlot,
-        pc: u32,
-        frame: Frame,
-        mask: u32,
-    ) -> ([u64; LANES], u32) {
-        let op = Op { a: address.slot, immediate: address.offset, ..*op };
-        self.addresses(pc, &op, address.base, frame, mask)
     }
 
     fn load_bulk(&mut self, op: &Op, copy: BulkCopy, barrier: &AddressSlot, frame: Frame) {
@@ -140,7 +128,7 @@ impl Worker<'_, '_> {
         (pc, lane): (u32, usize),
         frame: Frame,
     ) -> Option<usize> {
-        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, 1 << lane);
+        let (barriers, valid) = self.slot_addresses(op, barrier, pc, frame, 1 << lane);
         let part = Part { pc, addresses: &barriers, mask: valid, element: 8, count: 1 };
         let lane = part.lanes().next()?;
         let offset = self.place_shared(&part, lane)?;

@@ -119,7 +119,7 @@ impl Worker<'_, '_> {
         frame: Frame,
         mask: u32,
     ) -> ([(u32, u64); LANES], u32) {
-        let (mut addresses, mask) = self.bulk_addresses(op, address, pc, frame, mask);
+        let (mut addresses, mask) = self.slot_addresses(op, address, pc, frame, mask);
         let remote = self.take_remote(Space::SharedCluster, &mut addresses, mask);
         let own = self.launch.peers.own_rank();
         let of = |lane| (remote.rank(lane).unwrap_or(own), addresses[lane]);
@@ -213,7 +213,7 @@ impl Worker<'_, '_> {
             self.report_undefined(pc, 1 << lane, "the size of a bulk copy");
             return None;
         }
-        let (addresses, mask) = self.bulk_addresses(op, from, pc, frame, 1 << lane);
+        let (addresses, mask) = self.slot_addresses(op, from, pc, frame, 1 << lane);
         (mask != 0).then_some((addresses[lane], sizes[lane]))
     }
 

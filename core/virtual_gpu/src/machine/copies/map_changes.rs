@@ -49,7 +49,7 @@ impl Worker<'_, '_> {
                 self.race_map_release(mask);
             }
             TensorMapSite::Acquire { map } => {
-                let (addresses, mask) = self.bulk_addresses(op, &map, pc, frame, mask);
+                let (addresses, mask) = self.slot_addresses(op, &map, pc, frame, mask);
                 let lanes = (0..LANES).filter(|lane| mask >> lane & 1 == 1);
                 for lane in lanes {
                     self.race_map_acquire(lane as u32, addresses[lane]);
@@ -69,7 +69,7 @@ impl Worker<'_, '_> {
         value: Slot,
         (pc, frame, mask): (u32, Frame, u32),
     ) {
-        let (mut addresses, mask) = self.bulk_addresses(op, &map, pc, frame, mask);
+        let (mut addresses, mask) = self.slot_addresses(op, &map, pc, frame, mask);
         let spaces = Self::spaces(space, map.base, &mut addresses, mask);
         let lanes = self.lanes(frame, mask);
         let (values, undefined) = lanes.any(value, field.is_wide());
@@ -97,8 +97,8 @@ impl Worker<'_, '_> {
         (to, from): (AddressSlot, AddressSlot),
         (pc, frame, mask): (u32, Frame, u32),
     ) {
-        let (to, mask) = self.bulk_addresses(op, &to, pc, frame, mask);
-        let (from, mask) = self.bulk_addresses(op, &from, pc, frame, mask);
+        let (to, mask) = self.slot_addresses(op, &to, pc, frame, mask);
+        let (from, mask) = self.slot_addresses(op, &from, pc, frame, mask);
         let lane = mask.trailing_zeros() as usize;
         if lane >= LANES {
             return;

@@ -101,8 +101,8 @@ impl Worker<'_, '_> {
             }
             None => (None, mask),
         };
-        let (maps, mask) = self.bulk_addresses(op, &site.map, pc, frame, mask);
-        let (shared, mask) = self.bulk_addresses(op, &site.shared, pc, frame, mask);
+        let (maps, mask) = self.slot_addresses(op, &site.map, pc, frame, mask);
+        let (shared, mask) = self.slot_addresses(op, &site.shared, pc, frame, mask);
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let copy = TensorCopy { pc, lane, shared: shared[lane] };
             let coordinates: Vec<i32> =
@@ -336,7 +336,7 @@ impl Worker<'_, '_> {
     ) {
         let TensorCopy { pc, lane, .. } = *copy;
         let Some(ranks) = self.destination_ranks((pc, lane), ranks, frame) else { return };
-        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, 1 << lane);
+        let (barriers, valid) = self.slot_addresses(op, barrier, pc, frame, 1 << lane);
         if valid == 0 {
             return;
         }

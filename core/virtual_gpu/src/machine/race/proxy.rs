@@ -10,6 +10,7 @@ use super::super::super::isa::barrier::Proxy;
 use super::super::super::isa::matrix::Matrix;
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::Code;
+use super::super::access::Part;
 use super::super::fault::FaultKind;
 use super::super::memory::RegionPlace;
 use super::super::run::Worker;
@@ -19,7 +20,7 @@ use super::element::{Element, InstructionAccess, Role};
 use super::happens_before::{HappensBefore, lanes_of};
 use super::hooks::shadow_of;
 use super::page::PAGE;
-use super::report::CheckedAccess;
+use super::report::{CheckedAccess, ReadDefect};
 use super::shadow::{self, EARLIER, Entry, PackedAccess, Record, Strength, WORD};
 use super::word_runs::words_of;
 
@@ -129,13 +130,26 @@ fn recorded_accesses(cell: &shadow::Cell) -> RecordedAccesses {
 #[derive(Clone, Debug)]
 pub(in super::super) struct IssueClock(Arc<Clock>);
 
-const WITHOUT_FENCE: &str = "without a proxy fence: execute `fence.proxy.async` after the write, before or after the \
-                             barrier that orders the two";
-const CHANGED_MAP: &str = "in this launch: a tensor map is read through a proxy of its own, and no `fence.proxy.tensormap` \
-                          acquired the change";
+const fn asynchronous(wrote: &'static str) -> ReadDefect {
+    ReadDefect { read: "an asynchronous read", wrote }
+}
+
+const WITHOUT_FENCE: ReadDefect = asynchronous(
+    "without a proxy fence: execute `fence.proxy.async` after the write, before or after the barrier that orders the \
+     two",
+);
+const CHANGED_MAP: ReadDefect = asynchronous(
+    "in this launch: a tensor map is read through a proxy of its own, and no `fence.proxy.tensormap` acquired the \
+     change",
+);
 const OVERWRITES: &str = "without a proxy fence: execute `fence.proxy.async` after the access, before or after the \
                           barrier that orders the two";
-const OVERWRITTEN: &str = "before a wait completed the operation: wait for it first";
+const TEXEL: ReadDefect = ReadDefect {
+    read: "a texture fetch or surface load",
+    wrote: "in this launch: both may return an older value, also to the thread that wrote",
+};
+const OVERWRITTEN: ReadDefect =
+    asynchronous("before a wait completed the operation: wait for it first");
 
 /// Bytes of global memory that a load reads.
 #[derive(Clone, Copy, Debug)]
@@ -295,12 +309,38 @@ impl Worker<'_, '_> {
         self.check_last_writes((lane, pc), ranges, wrote_later);
     }
 
+    /// Reports loads of texels that the launch wrote, by whichever thread (rule 46).
+    pub(in super::super) fn race_texels(&mut self, part: &Part<'_>) {
+        for lane in part.lanes() {
+            let (start, bytes) = (part.addresses[lane], part.bytes() as usize);
+            let Some(place) = self.launch.memory.place(start, bytes as u64) else { continue };
+            if !self.is_shared_by_writers(place.region) {
+                continue;
+            }
+            self.with_races(|worker, races, block| {
+                let me = Thread::new(block.order.block, worker.warp.index * 32 + lane as u32);
+                let region = Some(place.region);
+                for word in place.offset / 4..(place.offset + bytes).div_ceil(4) {
+                    let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                    let write = shadow.page(word).cell(word % PAGE).write;
+                    if write.time != 0 {
+                        let offset = word * 4;
+                        let address = start - place.offset as u64 + offset as u64;
+                        let element = Element { thread: me, address, bytes: 4, region, offset };
+                        worker.report_written(block, part.pc, &element, write, TEXEL);
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
     /// Reports the words whose last write has a defect, which the function describes.
     fn check_last_writes(
         &mut self,
         (lane, pc): (u32, u32),
         ranges: &[Range<usize>],
-        defect: impl Fn(&Record, &BlockRaces, Thread) -> Option<&'static str>,
+        defect: impl Fn(&Record, &BlockRaces, Thread) -> Option<ReadDefect>,
     ) {
         self.with_races(|worker, _, block| {
             let me = Thread::new(block.order.block, worker.warp.index * 32 + lane);
@@ -311,11 +351,11 @@ impl Worker<'_, '_> {
                 if write.time == 0 || std::mem::replace(&mut last, write) == write {
                     continue;
                 }
-                let Some(text) = defect(&write, block, me) else { continue };
+                let Some(defect) = defect(&write, block, me) else { continue };
                 let offset = word * 4;
                 let address = worker.launch.shared.address(offset);
                 let element = Element { thread: me, address, bytes: 4, region: None, offset };
-                worker.report_written(block, pc, &element, write, text);
+                worker.report_written(block, pc, &element, write, defect);
             }
         });
     }
@@ -426,7 +466,7 @@ impl Worker<'_, '_> {
         pc: u32,
         element: &Element,
         write: Record,
-        text: &str,
+        defect: ReadDefect,
     ) {
         if self.launch.seen.contains_key(&(FaultKind::DataRace, pc)) {
             return;
@@ -438,6 +478,6 @@ impl Worker<'_, '_> {
         let judged = CheckedAccess { pc, element: *element, entry };
         let lanes = 1 << write.thread.lane();
         let other = Entry { record: write, lanes, writes: true, sees: false };
-        self.report_asynchronous_read(&judged, &other, text);
+        self.report_stale_read(&judged, &other, defect);
     }
 }

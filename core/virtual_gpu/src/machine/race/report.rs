@@ -81,6 +81,15 @@ impl Launch<'_> {
     }
 }
 
+/// Why a read may return something else than the last write.
+#[derive(Clone, Copy)]
+pub(super) struct ReadDefect {
+    /// The kind of read.
+    pub(super) read: &'static str,
+    /// How the last write was done.
+    pub(super) wrote: &'static str,
+}
+
 impl Worker<'_, '_> {
     /// Reports the findings of a check.
     pub(super) fn report_race(
@@ -145,19 +154,19 @@ impl Worker<'_, '_> {
     }
 
     /// Reports an asynchronous read and a write that it does not observe as it should (rules 29 and 30).
-    pub(super) fn report_asynchronous_read(
+    pub(super) fn report_stale_read(
         &mut self,
         judged: &CheckedAccess,
         other: &Entry,
-        defect: &str,
+        ReadDefect { read, wrote }: ReadDefect,
     ) {
         let finding = self.finding(judged, other, other.record.thread);
         let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(other.record.thread);
         let (name, offset) = self.name_of(judged);
         let name = name.as_deref().unwrap_or("memory");
         let details = format!(
-            "an asynchronous read of {} bytes at offset {offset} of `{name}`, which block ({bx}, {by}, {bz}), thread \
-             ({x}, {y}, {z}) wrote {defect}",
+            "{read} of {} bytes at offset {offset} of `{name}`, which block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}) \
+             wrote {wrote}",
             judged.element.bytes,
         );
         let (_, thread) = self.launch.coordinates(judged.element.thread);

@@ -6,13 +6,20 @@
 //! tensor map of an earlier buffer: `map NAME bf16 dims=60,40 strides=128 box=64,8`, the innermost dimension first,
 //! strides in bytes without that of dimension 0 (`-` for one dimension). Types of elements are `u8 u16 u32 s32 u64 s64
 //! f16 f32 f64 bf16 f32_ftz tf32 tf32_ftz`; optional fields are `element_strides=1,1 swizzle=none|b32|b64|b128
-//! fill=zeros|nan offset=0` (bytes from the buffer's beginning).
+//! fill=zeros|nan offset=0` (bytes from the buffer's beginning). Or a texture or surface object of an earlier buffer:
+//! `texture NAME f32 sides=8,4 channels=1 memory=array|linear filter=point|linear address=clamp|border|wrap|mirror
+//! coordinates=texels|normalized read=element|normalized`, `surface NAME u32 sides=8,4 channels=1`.
 //! Values may be `iota:N` or `5*N`; numbers may be hexadecimal bit patterns. `// gpu: NAME f32 1,0*5 ulp, where the
 //! ISA says so` permits a GPU an error of as many units in the last place for each value, because the ISA bounds
 //! the error of a result that the file expects correctly rounded.
 
 use lightbench_primitives::tensor_map::{
     Interleave, L2Promotion, MapElement, MapRegion, OutOfBoundsFill, Swizzle, TensorMap,
+};
+
+use lightbench_primitives::texture::{
+    Sampling, TexelAccess, TexelFormat, TexelMemory, Texels, TextureAddress, TextureCoordinates,
+    TextureFilter, TextureObject, TextureRead,
 };
 
 /// A launch and its expected results.
@@ -36,6 +43,7 @@ pub(super) enum Given {
     Value(Vec<u8>),
     Buffer { name: String, length: u64, access: Rights, content: Option<Vec<u8>> },
     TensorMap { buffer: String, map: TensorMap },
+    Texture { buffer: String, object: TextureObject },
 }
 
 /// Who may write to a buffer.
@@ -125,6 +133,16 @@ fn argument(text: &str) -> Given {
         ["map", buffer, element, ref fields @ ..] => {
             Given::TensorMap { buffer: buffer.to_owned(), map: tensor_map(element, fields) }
         }
+        ["texture", buffer, format, ref fields @ ..] => {
+            Given::Texture { buffer: buffer.to_owned(), object: texture(format, fields) }
+        }
+        ["surface", buffer, format, ref fields @ ..] => Given::Texture {
+            buffer: buffer.to_owned(),
+            object: TextureObject {
+                texels: texels(format, fields, TexelMemory::WritableArray),
+                access: TexelAccess::Surface,
+            },
+        },
         [ty, value] => Given::Value(bytes_of(ty, value)),
         _ => panic!("{text}"),
     }
@@ -180,6 +198,65 @@ pub(super) fn tensor_map(element: &str, fields: &[&str]) -> TensorMap {
         },
         dims,
     }
+}
+
+/// A texture object from the type of its elements and its fields.
+pub(super) fn texture(format: &str, fields: &[&str]) -> TextureObject {
+    let field = |name: &str, default: &'static str| -> String {
+        let found = fields.iter().find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+        found.unwrap_or(default).to_owned()
+    };
+    let memory = match field("memory", "array").as_str() {
+        "array" => TexelMemory::Array,
+        "linear" => TexelMemory::Linear,
+        other => panic!("memory {other}"),
+    };
+    let sampling = Sampling {
+        filter: match field("filter", "point").as_str() {
+            "point" => TextureFilter::Point,
+            "linear" => TextureFilter::Linear,
+            other => panic!("filter {other}"),
+        },
+        address: match field("address", "clamp").as_str() {
+            "clamp" => TextureAddress::Clamp,
+            "border" => TextureAddress::Border,
+            "wrap" => TextureAddress::Wrap,
+            "mirror" => TextureAddress::Mirror,
+            other => panic!("address {other}"),
+        },
+        coordinates: match field("coordinates", "texels").as_str() {
+            "texels" => TextureCoordinates::Texels,
+            "normalized" => TextureCoordinates::Normalized,
+            other => panic!("coordinates {other}"),
+        },
+        read: match field("read", "element").as_str() {
+            "element" => TextureRead::Element,
+            "normalized" => TextureRead::Normalized,
+            other => panic!("read {other}"),
+        },
+    };
+    TextureObject { texels: texels(format, fields, memory), access: TexelAccess::Texture(sampling) }
+}
+
+fn texels(format: &str, fields: &[&str], memory: TexelMemory) -> Texels {
+    let numbers = |name: &str| -> Vec<u64> {
+        let found = fields.iter().find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+        let list = found.into_iter().flat_map(|value| value.split(','));
+        list.map(|number| number.parse().unwrap()).collect()
+    };
+    let format = match format {
+        "f32" => TexelFormat::F32,
+        "f16" => TexelFormat::F16,
+        "i32" => TexelFormat::I32,
+        "i16" => TexelFormat::I16,
+        "i8" => TexelFormat::I8,
+        "u32" => TexelFormat::U32,
+        "u16" => TexelFormat::U16,
+        "u8" => TexelFormat::U8,
+        other => panic!("texels of {other}"),
+    };
+    let channels = numbers("channels").first().map_or(1, |count| *count as u8);
+    Texels { format, channels, extents: numbers("sides"), memory }
 }
 
 fn map_element(name: &str) -> MapElement {

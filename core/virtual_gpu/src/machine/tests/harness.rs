@@ -79,6 +79,11 @@ pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
                 map.check(machine.read(*id).len() as u64).unwrap();
                 Argument::Bytes(tensor_map::encode(&map, machine.address(*id)).to_vec())
             }
+            Given::Texture { buffer, object } => {
+                let (_, id) = buffers.iter().find(|(name, _)| *name == buffer).unwrap();
+                object.check(machine.read(*id).len() as u64).unwrap();
+                Argument::Texture { buffer: *id, object }
+            }
         });
     }
     let report = machine.launch(&module, &described.kernel, &config);

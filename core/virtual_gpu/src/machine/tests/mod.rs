@@ -17,3 +17,4 @@ mod sparse;
 mod stalls;
 mod tensor;
 mod tensor_copies;
+mod textures;

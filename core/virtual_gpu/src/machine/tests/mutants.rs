@@ -335,6 +335,9 @@ fn launched(original: &Original, text: &str, schedule: Schedule) -> Option<Resul
                 let address = machine.address(buffers[buffer.as_str()]);
                 Argument::Bytes(tensor_map::encode(map, address).to_vec())
             }
+            Given::Texture { buffer, object } => {
+                Argument::Texture { buffer: buffers[buffer.as_str()], object: object.clone() }
+            }
         });
     }
     let launched = machine.launch(&module, &described.kernel, &config);
@@ -357,7 +360,7 @@ fn wrong(original: &Original, text: &str, answer: &Result<Report, String>) -> Op
     let lines = text.lines().count();
     let given = original.described.arguments.iter().filter_map(|given| match given {
         Given::Buffer { name, .. } => Some(name.as_str()),
-        Given::Value(_) | Given::TensorMap { .. } => None,
+        Given::Value(_) | Given::TensorMap { .. } | Given::Texture { .. } => None,
     });
     let given: BTreeSet<&str> = given.collect();
     report.faults.iter().find_map(|fault| {

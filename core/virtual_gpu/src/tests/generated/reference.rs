@@ -108,6 +108,7 @@ impl Thread<'_> {
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
             | Operation::TensorMap(_)
+            | Operation::Texture(_)
             | Operation::Mbarrier(_)
             | Operation::Cluster(_)
             | Operation::RemoteWrite(_) => {
@@ -150,6 +151,7 @@ impl Thread<'_> {
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
             | Operation::TensorMap(_)
+            | Operation::Texture(_)
             | Operation::Mbarrier(_)
             | Operation::Cluster(_)
             | Operation::RemoteWrite(_) => return Err(outside()),
