@@ -82,9 +82,17 @@ pub(crate) const TABLE: &[Row] = &[
     }),
     Row::with("fence", "proxy", |m| {
         m.flag("proxy");
+        if m.flag("async::generic") {
+            restricted(m)?;
+            return done(Barrier::ProxyFence(Proxy::AsynchronousShared), &[], 0);
+        }
         done(Barrier::ProxyFence(proxy(m)?), &[], 0)
     }),
     Row::any("fence", |m| {
+        if m.has("sync_restrict::shared::cta") || m.has("sync_restrict::shared::cluster") {
+            let order = restricted(m)?;
+            return done(Barrier::Fence(order, Scope::Cluster), &[], 0);
+        }
         let order = m.optional().unwrap_or(FenceOrder::AcquireRelease);
         let scope = m.required()?;
         done(Barrier::Fence(order, scope), &[], 0)
@@ -95,6 +103,25 @@ const NUMBER: Role = Role::Read(ScalarType::U32, Fit::Exact);
 
 fn done(operation: Barrier, roles: &[Role], optional: u8) -> Decoded {
     Ok((Operation::Barrier(operation), Signature::new(roles).optional(optional)))
+}
+
+/// The order of a fence that applies to objects in shared memory only: it releases those of the block, or acquires those
+/// of the cluster. The race check lets it order all memory.
+fn restricted(m: &mut Modifiers<'_>) -> Result<FenceOrder, Refusal> {
+    let order = m.required()?;
+    let restriction = match order {
+        FenceOrder::Release => "sync_restrict::shared::cta",
+        FenceOrder::Acquire => "sync_restrict::shared::cluster",
+        FenceOrder::SequentiallyConsistent | FenceOrder::AcquireRelease => {
+            return Err(m.missing("`.acquire` or `.release`"));
+        }
+    };
+    m.require_flag(
+        restriction,
+        "`.sync_restrict::shared::cta` to release, `::cluster` to acquire",
+    )?;
+    m.require_flag("cluster", "`.cluster`")?;
+    Ok(order)
 }
 
 fn proxy(m: &mut Modifiers<'_>) -> Result<Proxy, Refusal> {

@@ -5,8 +5,6 @@ use std::fmt;
 /// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Fences that order barrier objects only.
-    RestrictedFence,
     /// Bulk copies of forms that are not modelled.
     BulkForm,
     /// Textures and surfaces of forms that are not modelled.
@@ -24,7 +22,6 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::RestrictedFence => "fences of barrier objects only are not modelled",
             Self::BulkForm => {
                 "byte masks, modes of Blackwell and the atomicity of swizzles are not modelled"
             }
@@ -50,11 +47,6 @@ const OPCODES: &[(Reason, &[&str])] = &[
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (Reason::BulkForm, "cp", &["cp_mask", "im2col::w", "im2col::w::128", "tile::gather4"]),
-    (
-        Reason::RestrictedFence,
-        "fence",
-        &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
-    ),
     (Reason::BulkForm, "tensormap", &["swizzle_atomicity"]),
     (Reason::Texture, "tex", &["a1d", "a2d", "cube", "acube", "2dms", "a2dms", "grad"]),
     (Reason::Texture, "tld4", &["a2d", "cube", "acube"]),
