@@ -240,7 +240,19 @@ fn signature(product: &MultiplyAccumulate) -> Signature {
         reads(accumulator(product.c), accumulator_register(product.c)),
     ];
     if product.is_sparse {
-        roles.extend([METADATA, Role::Constant { largest: 3 }]);
+        roles.extend([METADATA, Role::Constant { largest: largest_selector(product) }]);
     }
     Signature::new(&roles)
+}
+
+/// The largest selector of a sparse A: one, two or all of the four lanes with a row of it hold metadata, each of four
+/// groups of elements. PTX ISA, "Sparse matrix storage".
+fn largest_selector(product: &MultiplyAccumulate) -> u64 {
+    let (_, _, length) = product.shape.extents();
+    let group = match product.a.register_bits() {
+        32 => 2,
+        4 => 8,
+        _ => 4,
+    };
+    u64::from(4 / (length / group / 4)) - 1
 }
