@@ -149,6 +149,10 @@ impl Checker<'_> {
             findings.add(at.field("tensor"), found, "a contiguous tensor");
             return None;
         }
+        if !matches!(channels, 1 | 2 | 4) {
+            findings.add(at.field("channels"), channels.to_string(), "1, 2 or 4");
+            return None;
+        }
         let name = name.to_owned();
         Some(Texture { name, buffer, layout, format, channels, memory, access })
     }
