@@ -342,6 +342,7 @@ impl Machine {
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
         let watch = watch.map(Box::new);
+        let textures = textures.into();
         let prepared = Prepared { pool, shared, clusters, environment, textures, watch };
         let (report, watch) = self.run(module, &program, kernel, config, prepared);
         let (found, recording) = watch.map_or((None, None), |watch| (watch.found, watch.recording));
@@ -370,7 +371,7 @@ impl Machine {
             heap_left: shape.heap_bytes,
             memory,
             pool: pool.clone(),
-            textures: textures.clone(),
+            textures: Arc::clone(&textures),
             shared: shared.clone(),
             shape,
             grid: config.grid,
@@ -529,7 +530,7 @@ struct Prepared {
     shared: SharedLayout,
     clusters: Clusters,
     environment: [u32; 32],
-    textures: Vec<BoundTexture>,
+    textures: Arc<[BoundTexture]>,
     watch: Option<Box<Watch>>,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Launch<'m> {
     pub(super) memory: &'m mut Memory,
     pub(super) pool: Pool,
     /// The texture and surface objects among the arguments.
-    pub(super) textures: Vec<BoundTexture>,
+    pub(super) textures: Arc<[BoundTexture]>,
     pub(super) shared: SharedLayout,
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],

@@ -4,6 +4,8 @@
 //! An object is a value that the launch passes; its texels are the bytes of a buffer, in the order of the buffer. A GPU
 //! may store them in another order, which a kernel cannot observe.
 
+use std::sync::Arc;
+
 use lightbench_primitives::texture::{
     Sampling, TexelAccess, TexelMemory, Texels, TextureAddress, TextureFilter, TextureObject,
 };
@@ -80,6 +82,7 @@ impl Worker<'_, '_> {
         let program = self.launch.program;
         let Some(site) = program.textures.get(site as usize) else { return };
         let (values, mask) = self.slot_addresses(op, &site.object, pc, frame, active);
+        let textures = Arc::clone(&self.launch.textures);
         // Lanes mostly share an object.
         let mut left = mask;
         while left != 0 {
@@ -87,10 +90,8 @@ impl Worker<'_, '_> {
             let value = values[lane];
             let same = super::lanes::bits(|lane| values[lane] == value) & left;
             left &= !same;
-            let index = value.wrapping_sub(FIRST_OBJECT);
-            let bound = usize::try_from(index).ok();
-            let bound = bound.and_then(|index| self.launch.textures.get(index)).cloned();
-            let Some(bound) = bound else {
+            let index = usize::try_from(value.wrapping_sub(FIRST_OBJECT)).ok();
+            let Some(bound) = index.and_then(|index| textures.get(index)) else {
                 let text = format!("{value:#x} is no texture or surface object of the launch");
                 self.report(pc, Finding::new(FaultKind::Texture, lane as u32, text));
                 return;
@@ -99,7 +100,7 @@ impl Worker<'_, '_> {
                 self.report(pc, Finding::new(FaultKind::Texture, lane as u32, text));
                 return;
             }
-            self.texture_of(Instruction { site, pc, frame }, &bound, same);
+            self.texture_of(Instruction { site, pc, frame }, bound, same);
         }
     }
 
@@ -226,7 +227,10 @@ impl Worker<'_, '_> {
         let mut places = [[Interval::default(); LANES]; 3];
         for (dimension, places) in places.iter_mut().enumerate().take(2) {
             for (place, word) in places.iter_mut().zip(&coordinates[dimension]) {
-                *place = interval(f32::from_bits(*word), sides[dimension], &sampling);
+                let Interval { first, .. } =
+                    interval(f32::from_bits(*word), sides[dimension], &sampling);
+                // All four texels are returned.
+                *place = Interval { first, weight: 1 };
             }
         }
         let fetched = self.corners(instruction, (bound, sampling.address), &places, (4, mask));
@@ -260,7 +264,7 @@ impl Worker<'_, '_> {
         self.set_texel(instruction, mask, results.collect());
     }
 
-    /// Loads the texels of the first corners of each lane's intervals.
+    /// Loads the texels of the first corners of each lane's intervals; those without a weight are not read.
     fn corners(
         &mut self,
         instruction: Instruction<'_>,
@@ -278,9 +282,11 @@ impl Worker<'_, '_> {
             for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
                 let mut index = Some(0);
                 for dimension in (0..rank).rev() {
-                    let step = corner >> dimension & 1;
-                    let at = places[dimension][lane].first.saturating_add(step as i64);
-                    let at = addressed(at, sides[dimension], address);
+                    let Interval { first, weight } = places[dimension][lane];
+                    let is_second = corner >> dimension & 1 == 1;
+                    let at = first.saturating_add(i64::from(is_second));
+                    let at = addressed(at, sides[dimension], address)
+                        .filter(|_| !is_second || weight != 0);
                     index = index.zip(at).map(|(index, at)| index * sides[dimension] + at);
                 }
                 if let Some(index) = index {

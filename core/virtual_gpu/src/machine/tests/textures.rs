@@ -80,7 +80,7 @@ impl Case {
         )
     }
 
-    fn run(&self) -> (Report, Vec<u32>) {
+    fn run(&self) -> (Report, Vec<u32>, bool) {
         let mut machine = Machine::new(DeviceShape::default());
         let mut given = Vec::new();
         for (coordinates, _) in &self.fetches {
@@ -89,13 +89,13 @@ impl Case {
         }
         let size = given.len() as u64;
         let texels = InitialContent::Bytes(self.bytes.clone());
-        let buffer =
-            machine.buffer("x", self.bytes.len() as u64, Access::ReadOnly, texels).unwrap();
+        let length = self.object.texels.bytes();
+        let buffer = machine.buffer("x", length, Access::ReadOnly, texels).unwrap();
         let coordinates =
             machine.buffer("c", size, Access::ReadOnly, InitialContent::Bytes(given)).unwrap();
         let results =
             machine.buffer("y", size, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
-        self.object.check(self.bytes.len() as u64).unwrap();
+        self.object.check(length).unwrap();
         let arguments = vec![
             Argument::Texture { buffer, object: self.object.clone() },
             Argument::Buffer(coordinates),
@@ -106,7 +106,8 @@ impl Case {
         let report = machine.launch(&module, "k", &config).unwrap();
         let bytes = machine.read(results);
         let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-        (report, words.collect())
+        let is_initialised = machine.uninitialised(results).is_empty();
+        (report, words.collect(), is_initialised)
     }
 }
 
@@ -116,7 +117,7 @@ fn every_recorded_fetch_agrees_in_every_bit() {
     let mut count = 0;
     let mut wrong = Vec::new();
     for case in &cases {
-        let (report, found) = case.run();
+        let (report, found, _) = case.run();
         wrong.extend(report.faults.iter().map(|fault| format!("{}: {fault}", case.line)));
         for ((coordinates, expected), found) in case.fetches.iter().zip(found.chunks_exact(4)) {
             count += 1;
@@ -130,4 +131,22 @@ fn every_recorded_fetch_agrees_in_every_bit() {
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 1500, "{count}");
+}
+
+#[test]
+fn a_filter_reads_no_texel_without_a_weight() {
+    let check = |coordinate: f32, expected: bool| {
+        let case = Case {
+            line: "",
+            instruction: "tex.1d.v4.f32.f32".to_owned(),
+            object: texture("f32", &["sides=4", "filter=linear"]),
+            // The last texel is uninitialised.
+            bytes: [1.0_f32, 2.0, 3.0].iter().flat_map(|value| value.to_le_bytes()).collect(),
+            fetches: vec![(vec![coordinate.to_bits()], Vec::new())],
+        };
+        let (_, _, is_initialised) = case.run();
+        assert_eq!(is_initialised, expected, "at {coordinate}");
+    };
+    check(2.5, true);
+    check(2.75, false);
 }
