@@ -77,6 +77,19 @@ fn extents(texels: &Texels) -> [u64; 3] {
     std::array::from_fn(|dimension| texels.extents.get(dimension).copied().unwrap_or(1))
 }
 
+/// The place of each coordinate in each dimension, from its bits and the extent.
+fn places(
+    texels: &Texels,
+    coordinates: &[Words; 3],
+    place: impl Fn(u32, u64) -> Interval,
+) -> [[Interval; LANES]; 3] {
+    let mut places = [[Interval::default(); LANES]; 3];
+    for ((places, words), side) in places.iter_mut().zip(coordinates).zip(&texels.extents) {
+        *places = words.map(|word| place(word, *side));
+    }
+    places
+}
+
 impl Worker<'_, '_> {
     pub(super) fn texture(&mut self, op: &Op, site: u32, pc: u32, (frame, active): (Frame, u32)) {
         let program = self.launch.program;
@@ -115,11 +128,15 @@ impl Worker<'_, '_> {
                 };
                 self.set_values(instruction, mask, &[([size; LANES], 0)]);
             }
-            (Texture::Fetch { is_indexed: true, .. }, _) => {
-                self.fetch_index(instruction, bound, mask);
-            }
-            (Texture::Fetch { .. }, TexelAccess::Texture(sampling)) => {
-                self.fetch(instruction, (bound, sampling), mask);
+            (Texture::Fetch { is_indexed, .. }, TexelAccess::Texture(sampling)) => {
+                // Linear memory of one dimension has neither a filter nor an address mode: beyond it are zeros.
+                let address = if is_indexed { TextureAddress::Border } else { sampling.address };
+                self.fetch(
+                    instruction,
+                    (bound, Sampling { address, ..sampling }),
+                    is_indexed,
+                    mask,
+                );
             }
             (Texture::Gather { component, .. }, TexelAccess::Texture(sampling)) => {
                 self.gather(instruction, (bound, sampling), component, mask);
@@ -160,32 +177,30 @@ impl Worker<'_, '_> {
         &mut self,
         instruction: Instruction<'_>,
         (bound, sampling): (&BoundTexture, Sampling),
+        is_indexed: bool,
         mask: u32,
     ) {
         let (coordinates, mask) = self.coordinates(instruction, mask);
         let texels = &bound.object.texels;
-        let (sides, rank) = (extents(texels), texels.extents.len());
-        let mut places = [[Interval::default(); LANES]; 3];
-        for (dimension, places) in places.iter_mut().enumerate().take(rank) {
-            let side = sides[dimension];
-            for (place, word) in places.iter_mut().zip(&coordinates[dimension]) {
-                let coordinate = f32::from_bits(*word);
-                *place = match sampling.filter {
-                    TextureFilter::Point => {
-                        Interval { first: point(coordinate, side, &sampling), weight: 0 }
-                    }
-                    TextureFilter::Linear => {
-                        let interval = interval(coordinate, side, &sampling);
-                        match sampling.address {
-                            TextureAddress::Clamp => interval.clamped(side),
-                            TextureAddress::Border
-                            | TextureAddress::Wrap
-                            | TextureAddress::Mirror => interval,
-                        }
-                    }
-                };
+        let rank = texels.extents.len();
+        let places = places(texels, &coordinates, |word, side| {
+            if is_indexed {
+                return Interval { first: i64::from(word as i32), weight: 0 };
             }
-        }
+            let coordinate = f32::from_bits(word);
+            match (sampling.filter, sampling.address) {
+                (TextureFilter::Point, _) => {
+                    Interval { first: point(coordinate, side, &sampling), weight: 0 }
+                }
+                (TextureFilter::Linear, TextureAddress::Clamp) => {
+                    interval(coordinate, side, &sampling).clamped(side)
+                }
+                (
+                    TextureFilter::Linear,
+                    TextureAddress::Border | TextureAddress::Wrap | TextureAddress::Mirror,
+                ) => interval(coordinate, side, &sampling),
+            }
+        });
         let corners = match sampling.filter {
             TextureFilter::Point => 1,
             TextureFilter::Linear => 1 << rank,
@@ -223,16 +238,10 @@ impl Worker<'_, '_> {
     ) {
         let (coordinates, mask) = self.coordinates(instruction, mask);
         let texels = &bound.object.texels;
-        let sides = extents(texels);
-        let mut places = [[Interval::default(); LANES]; 3];
-        for (dimension, places) in places.iter_mut().enumerate().take(2) {
-            for (place, word) in places.iter_mut().zip(&coordinates[dimension]) {
-                let Interval { first, .. } =
-                    interval(f32::from_bits(*word), sides[dimension], &sampling);
-                // All four texels are returned.
-                *place = Interval { first, weight: 1 };
-            }
-        }
+        let places = places(texels, &coordinates, |word, side| {
+            // All four texels are returned.
+            Interval { weight: 1, ..interval(f32::from_bits(word), side, &sampling) }
+        });
         let fetched = self.corners(instruction, (bound, sampling.address), &places, (4, mask));
         let channel = usize::from(component_index(component));
         let results = [2, 3, 1, 0].map(|corner: usize| {
@@ -243,25 +252,6 @@ impl Worker<'_, '_> {
             (std::array::from_fn(value), fetched.undefined[channel])
         });
         self.set_values(instruction, mask, &results);
-    }
-
-    /// The texel of an index in linear memory; zero outside of it.
-    fn fetch_index(&mut self, instruction: Instruction<'_>, bound: &BoundTexture, mask: u32) {
-        let (coordinates, mask) = self.coordinates(instruction, mask);
-        let TexelAccess::Texture(sampling) = bound.object.access else { return };
-        let first = |word: u32| Interval { first: i64::from(word as i32), weight: 0 };
-        let places =
-            [coordinates[0].map(first), [Interval::default(); LANES], [Interval::default(); LANES]];
-        let outside = TextureAddress::Border;
-        let fetched = self.corners(instruction, (bound, outside), &places, (1, mask));
-        let format = bound.object.texels.format;
-        let channels = 0..usize::from(bound.object.texels.channels);
-        let results = channels.map(|channel| {
-            let bits = fetched.texels[0][channel];
-            let values = bits.map(|bits| u64::from(element(format, sampling.read, bits)));
-            (values, fetched.undefined[channel])
-        });
-        self.set_texel(instruction, mask, results.collect());
     }
 
     /// Loads the texels of the first corners of each lane's intervals; those without a weight are not read.
@@ -298,10 +288,8 @@ impl Worker<'_, '_> {
                 Part { pc: instruction.pc, addresses: &addresses, mask: inside, element, count };
             let moved = self.load_texels(&part, element);
             for channel in 0..count {
-                fetched.texels[corner][channel] = std::array::from_fn(|lane| {
-                    if inside >> lane & 1 == 1 { moved.values[channel][lane] as u32 } else { 0 }
-                });
-                fetched.undefined[channel] |= moved.undefined[channel] & inside;
+                fetched.texels[corner][channel] = moved.values[channel].map(|value| value as u32);
+                fetched.undefined[channel] |= moved.undefined[channel];
             }
         }
         fetched
@@ -368,8 +356,7 @@ impl Worker<'_, '_> {
         } else {
             let moved = self.load_texels(&part, texel_element);
             let all = moved.values.into_iter().zip(moved.undefined);
-            let values: Vec<_> =
-                all.take(count).map(|(values, undefined)| (values, undefined & inside)).collect();
+            let values: Vec<_> = all.take(count).collect();
             self.set_values(instruction, mask, &values);
         }
     }
