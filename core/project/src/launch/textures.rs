@@ -11,7 +11,7 @@ use lightbench_primitives::texture::{
 
 use super::arguments::{Argument, Names};
 use super::plan::PlanError;
-use super::steps::{self, Step};
+use super::steps::Step;
 use super::tensor_maps::{BufferLayout, counts};
 use super::written::{SurfaceWritten, TextureMemory, TextureWritten};
 use super::{Buffer, KernelRole, Launch, Scratch};
@@ -171,16 +171,10 @@ pub(super) fn check_arrays(findings: &mut Findings<'_>, at: &Located, launch: &L
             findings.add(at, found, format!("{channels}, as another object of the tensor"));
         }
     }
-    let mut others = addressed(steps);
-    others.extend(tensor_maps.iter().map(|map| map.buffer));
+    let mut others: BTreeSet<Buffer> = tensor_maps.iter().map(|map| map.buffer).collect();
     let linear = textures.iter().filter(|texture| !in_array(texture));
     others.extend(linear.map(|texture| texture.buffer));
-    others.extend(swapped(steps).into_iter().flat_map(|(left, right)| {
-        let alone = |one: Buffer, other: Buffer| {
-            (arrays.contains_key(&one) && !arrays.contains_key(&other)).then_some(one)
-        };
-        [alone(left, right), alone(right, left)].into_iter().flatten()
-    }));
+    add_addressed(steps, &arrays, &mut others);
     for texture in textures.iter().filter(in_array) {
         if others.contains(&texture.buffer) {
             let name = &texture.name;
@@ -190,43 +184,33 @@ pub(super) fn check_arrays(findings: &mut Findings<'_>, at: &Located, launch: &L
     }
 }
 
-/// The buffers that steps access by an address.
-fn addressed(steps: &[Step]) -> BTreeSet<Buffer> {
-    let mut all = BTreeSet::new();
-    steps::each_launch(steps, &mut |launch| {
-        all.extend(launch.arguments.iter().filter_map(|argument| match argument {
-            Argument::Buffer(buffer) => Some(*buffer),
-            Argument::Value(_)
-            | Argument::TensorMap(_)
-            | Argument::Struct(_)
-            | Argument::Texture(_)
-            | Argument::Integer(_)
-            | Argument::Null
-            | Argument::Outside(_) => None,
-        }));
-    });
-    filled(steps, &mut all);
-    all
-}
-
-fn filled(steps: &[Step], all: &mut BTreeSet<Buffer>) {
+/// Adds the buffers that steps access by an address: arguments, filled ones, and those of swaps of an array with
+/// memory.
+fn add_addressed(steps: &[Step], arrays: &BTreeMap<Buffer, u8>, all: &mut BTreeSet<Buffer>) {
     for step in steps {
         match step {
-            Step::Fill { buffer, .. } => drop(all.insert(*buffer)),
-            Step::Repeat { steps, .. } => filled(steps, all),
-            Step::Launch(_) => {}
+            Step::Launch(launch) => {
+                all.extend(launch.arguments.iter().filter_map(|argument| match argument {
+                    Argument::Buffer(buffer) => Some(*buffer),
+                    Argument::Value(_)
+                    | Argument::TensorMap(_)
+                    | Argument::Struct(_)
+                    | Argument::Texture(_)
+                    | Argument::Integer(_)
+                    | Argument::Null
+                    | Argument::Outside(_) => None,
+                }));
+            }
+            Step::Fill { buffer, .. } => {
+                all.insert(*buffer);
+            }
+            Step::Repeat { swap, steps, .. } => {
+                let is_mixed = |(left, right): &&(Buffer, Buffer)| {
+                    arrays.contains_key(left) != arrays.contains_key(right)
+                };
+                all.extend(swap.iter().filter(is_mixed).flat_map(|(left, right)| [left, right]));
+                add_addressed(steps, arrays, all);
+            }
         }
     }
-}
-
-fn swapped(steps: &[Step]) -> Vec<(Buffer, Buffer)> {
-    let each = steps.iter().flat_map(|step| match step {
-        Step::Repeat { swap, steps, .. } => {
-            let mut all = swap.clone();
-            all.extend(swapped(steps));
-            all
-        }
-        Step::Fill { .. } | Step::Launch(_) => Vec::new(),
-    });
-    each.collect()
 }
