@@ -19,7 +19,7 @@ use super::guards::Guards;
 use super::memory::{GUARD, GuardViolation, Memory, Source};
 use super::memory_exchange::{self, DeviceMemoryExchange};
 use super::older_driver::Layouts;
-use super::prepared::{Action, Prepared, arrays_of, check_copies};
+use super::prepared::{Action, Prepared, arrays_of};
 use super::staging::Staging;
 use super::stopwatch::{Stopwatch, StopwatchError};
 use super::stream::BorrowedMemory;
@@ -199,7 +199,7 @@ impl CudaDevice {
         let each = |buffers: &[BufferId]| -> Result<Vec<_>, DeviceError> {
             buffers.iter().map(|buffer| self.room(*buffer)).collect()
         };
-        let in_array = arrays_of(work).into_iter();
+        let in_array = arrays_of(work)?.into_iter();
         let refills = in_array.filter_map(|buffer| {
             let buffer = self.buffers.get(buffer.0)?.as_ref()?;
             buffer.textures.refill(buffer.memory.room())
@@ -227,7 +227,6 @@ impl CudaDevice {
                 Operation::Fill { .. } => {}
             }
         }
-        check_copies(work)?;
         let prepared = self.prepared_work(work)?;
         if self.stopwatch.is_none() {
             self.stopwatch = Some(Stopwatch::new(self.gpu)?);

@@ -77,36 +77,36 @@ impl Action {
 }
 
 /// The buffers whose texels timed work accesses in arrays.
-pub(super) fn arrays_of(work: &Work) -> BTreeSet<BufferId> {
-    let launches = work.timed.iter().filter_map(|operation| match operation {
-        Operation::Launch { launch, .. } => Some(launch),
-        Operation::Fill { .. } | Operation::Library(_) => None,
-    });
-    let arguments = launches.flat_map(|launch| &launch.arguments);
-    let arrays = arguments.filter_map(|argument| match argument {
-        Argument::Texture { buffer, object } => {
-            (object.texels.memory != TexelMemory::Linear).then_some(*buffer)
+///
+/// # Errors
+///
+/// The work accesses one of them by its address too: neither copy follows the other between the operations of a sample.
+pub(super) fn arrays_of(work: &Work) -> Result<BTreeSet<BufferId>, DeviceError> {
+    let (mut arrays, mut memory) = (BTreeSet::new(), BTreeSet::new());
+    for operation in &work.timed {
+        match operation {
+            Operation::Launch { launch, .. } => {
+                for argument in &launch.arguments {
+                    match argument {
+                        Argument::Texture { buffer, object }
+                            if object.texels.memory != TexelMemory::Linear =>
+                        {
+                            arrays.insert(*buffer);
+                        }
+                        Argument::Texture { buffer, .. }
+                        | Argument::Buffer(buffer)
+                        | Argument::TensorMap { buffer, .. } => {
+                            memory.insert(*buffer);
+                        }
+                        Argument::Bytes(_) => {}
+                    }
+                }
+            }
+            Operation::Fill { buffer, .. } => {
+                memory.insert(*buffer);
+            }
+            Operation::Library(run) => memory.extend(run.buffers),
         }
-        Argument::Buffer(_) | Argument::Bytes(_) | Argument::TensorMap { .. } => None,
-    });
-    arrays.collect()
-}
-
-/// Rejects work that accesses a buffer by its address and its texels in an array: neither copy follows the other
-/// between the operations of a sample.
-pub(super) fn check_copies(work: &Work) -> Result<(), DeviceError> {
-    let arrays = arrays_of(work);
-    let by_address = |argument: &Argument| match argument {
-        Argument::Texture { buffer, object } => {
-            object.texels.memory == TexelMemory::Linear && arrays.contains(buffer)
-        }
-        Argument::Buffer(buffer) | Argument::TensorMap { buffer, .. } => arrays.contains(buffer),
-        Argument::Bytes(_) => false,
-    };
-    let has_two = work.timed.iter().any(|operation| match operation {
-        Operation::Launch { launch, .. } => launch.arguments.iter().any(by_address),
-        Operation::Fill { buffer, .. } => arrays.contains(buffer),
-        Operation::Library(run) => run.buffers.iter().any(|buffer| arrays.contains(buffer)),
-    });
-    if has_two { Err(DeviceError::TwoCopies) } else { Ok(()) }
+    }
+    if arrays.is_disjoint(&memory) { Ok(arrays) } else { Err(DeviceError::TwoCopies) }
 }

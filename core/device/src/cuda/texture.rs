@@ -59,6 +59,7 @@ impl Textures {
     ) -> Result<(), DriverError> {
         let is_array = object.texels.memory != TexelMemory::Linear;
         if is_array && self.array.as_ref().is_none_or(|array| array.texels != object.texels) {
+            self.read_memory(memory)?;
             self.objects.clear();
             self.array = Some(Array::new(&object.texels)?);
             self.newest = Newest::Memory;
